@@ -1,0 +1,77 @@
+"""What is wrong with an input, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, order=True)
+class Problem:
+    """One fault of an input.
+
+    Attributes:
+        code: the check that failed, in snake case.
+        file: path of the file, or `<predictions>` and the like for data in memory.
+        line: line of the file, counted from 1; for data in memory the item, counted from 0;
+            None where the whole file is meant.
+        scenario_id: identifier of the row, None where there is none.
+        column: column of the cell, None where the row or file is meant.
+        value: what came, escaped so that spaces and look-alikes can be seen; None if nothing.
+        message: what came and what was expected.
+    """
+
+    code: str
+    file: str
+    line: int | None
+    scenario_id: str | None
+    column: str | None
+    value: str | None
+    message: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields in their order."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        place = self.file
+        if self.line is not None:
+            place += f" item {self.line}" if self.file.startswith("<") else f":{self.line}"
+        scenario = self.scenario_id
+        if scenario and not scenario.isprintable():
+            scenario = escaped(scenario)
+        parts = [place, scenario, self.column, self.message]
+        return ": ".join(part for part in parts if part) + f" [{self.code}]"
+
+
+class InvalidInput(ValueError):
+    """An input has problems; all of them are in `problems`.
+
+    Args:
+        problems: at least one problem.
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        shown = "\n".join(str(problem) for problem in self.problems)
+        count = len(self.problems)
+        super().__init__(f"{count} problem{'' if count == 1 else 's'} found\n{shown}")
+
+
+def escaped(value: object, limit: int = 80) -> str:
+    r"""Show a value so that what looks like nothing can be seen.
+
+    Args:
+        value: anything; text is quoted, and every character outside printable ASCII is
+            written as an escape.
+        limit: longest text shown, in characters; the rest is counted.
+
+    Example:
+        >>> escaped("full_repair\u200b")
+        "'full_repair\\u200b'"
+    """
+    shown = ascii(value)
+    if len(shown) <= limit:
+        return shown
+    return f"{shown[: limit - 20]}… ({len(shown)} characters)"

@@ -1,0 +1,129 @@
+"""JSON without the liberties of the standard parser.
+
+`json.loads` lets the last of two equal keys win, accepts NaN, and gives back text that
+no UTF-8 file can hold. Here each of these is an error with a code.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+MAX_DEPTH = 64
+INT32_MAX = 2**31 - 1
+
+
+class StrictJsonError(ValueError):
+    """A text is not strict JSON.
+
+    Attributes:
+        code: `json_invalid`, `json_duplicate_key`, `json_number` or `json_depth`.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise StrictJsonError("json_duplicate_key", f"duplicate key {key!r}")
+        found[key] = value
+    return found
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise StrictJsonError("json_number", f"{text} is not a JSON number")
+
+
+def _bounded_int(text: str) -> int:
+    # Digits are counted first: Python refuses to convert very long ones.
+    if len(text) > 11 or abs(int(text)) > INT32_MAX:
+        shown = text if len(text) <= 24 else f"{text[:20]}… ({len(text)} digits)"
+        raise StrictJsonError("json_number", f"integer {shown} is beyond 32 bits")
+    return int(text)
+
+
+def _finite_float(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise StrictJsonError("json_number", f"number {text} is beyond double precision")
+    return number
+
+
+def _depth(text: str) -> int:
+    """Deepest nesting of brackets outside of strings."""
+    deepest = depth = 0
+    in_string = escaped = False
+    for char in text:
+        if in_string:
+            if escaped:
+                escaped = False
+            elif char == "\\":
+                escaped = True
+            elif char == '"':
+                in_string = False
+        elif char == '"':
+            in_string = True
+        elif char in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif char in "]}":
+            depth -= 1
+    return deepest
+
+
+def loads(text: str) -> Any:
+    """Parse strict JSON.
+
+    Args:
+        text: one JSON document.
+
+    Returns:
+        The decoded value; integers lie within 32 bits, floats are finite, all text can be
+        written as UTF-8.
+
+    Raises:
+        StrictJsonError: not JSON, a duplicate key, NaN or Infinity, a number too large,
+            nesting deeper than 64, or an unpaired surrogate.
+
+    Example:
+        >>> loads('[{"step": 1}]')
+        [{'step': 1}]
+        >>> loads('{"a": 1, "a": 2}')
+        Traceback (most recent call last):
+        ...
+        drift_core.strict_json.StrictJsonError: duplicate key 'a'
+    """
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+        raise StrictJsonError("json_depth", f"nested deeper than {MAX_DEPTH} levels")
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_unique,
+            parse_constant=_no_constant,
+            parse_int=_bounded_int,
+            parse_float=_finite_float,
+        )
+    except json.JSONDecodeError as error:
+        raise StrictJsonError("json_invalid", f"not JSON: {error}") from None
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise StrictJsonError("json_invalid", "an unpaired surrogate (\\ud800-\\udfff)") from None
+    return value
+
+
+def dumps(value: Any, *, indent: int | None = None) -> str:
+    """Write strict JSON: no NaN or Infinity, text as UTF-8.
+
+    Raises:
+        ValueError: a float is not finite.
+
+    Example:
+        >>> dumps({"f1": 0.5, "text": "naïve"})
+        '{"f1": 0.5, "text": "naïve"}'
+    """
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)

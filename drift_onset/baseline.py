@@ -1,0 +1,115 @@
+"""A deliberately weak baseline: cue words, no understanding.
+
+It shows that the pipeline runs from blind inputs to a report. It is not meant to be good.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from drift_core.files import replacing
+from drift_core.problems import InvalidInput
+from drift_core.strict_json import loads
+from drift_onset import schema
+from drift_onset.loading import read_file
+from drift_onset.records import CsvFile
+
+_CLOSING = re.compile(
+    r"\b(therefore|clearly|confirms?|proves?|all|rules? out|because|main|best|accepted)\b", re.I
+)
+_CORRECTING = re.compile(
+    r"\b(withdrawn|restored?|reopened|review(er|ed|s)?|corrected|redone)\b", re.I
+)
+_DECIDING = re.compile(
+    r"\b(recommend(s|ed)?|approved?|ordered|signed|concludes?|award(s|ed)?)\b", re.I
+)
+_WORD = re.compile(r"[a-z]{4,}")
+_CONFIDENCE = 0.2
+
+_NO_DRIFT, _LATENT, _RECOVERED, _VISIBLE = schema.labels("outcome_mode")
+_NOT_APPLICABLE, _FULL, _PARTIAL, _FAILED, _UNREPAIRED = schema.labels("repair_outcome")
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))
+
+
+def _closest(text: str, others: Sequence[str]) -> int:
+    """Give the position of the text that shares most words; the first one on a tie."""
+    own = _words(text)
+    shared = [len(own & _words(other)) for other in others]
+    return shared.index(max(shared))
+
+
+def predict(constraints: Sequence[str], steps: Sequence[str]) -> dict[str, Any]:
+    """Guess the state of one trajectory.
+
+    The first step but the opening one that has a closing word is taken as the onset. The
+    constraint that shares most words with it counts as lost, and the family is the one whose
+    description in schema.json shares most words with that constraint.
+
+    Args:
+        constraints: the governing constraints, in order.
+        steps: the texts of the steps, in order.
+
+    Returns:
+        The five targets, blanks as None; the combination is always lawful.
+    """
+    onset = next((n for n, text in enumerate(steps, 1) if n > 1 and _CLOSING.search(text)), None)
+    if onset is None:
+        values: tuple[Any, ...] = (_NO_DRIFT, None, "none", _NOT_APPLICABLE, None)
+        return dict(zip(schema.targets(), values, strict=True))
+    lost = 1 + _closest(steps[onset - 1], constraints)
+    families = [f for f in schema.definition("mechanism_family")["oneOf"] if f["const"] != "none"]
+    family = families[_closest(constraints[lost - 1], [f["description"] for f in families])][
+        "const"
+    ]
+    after = steps[onset:]
+    if any(_CORRECTING.search(text) for text in after):
+        values = (_RECOVERED, onset, family, _FULL, None)
+    elif any(_DECIDING.search(text) for text in after):
+        values = (_VISIBLE, onset, family, _UNREPAIRED, lost)
+    else:
+        values = (_LATENT, onset, family, _UNREPAIRED, lost)
+    return dict(zip(schema.targets(), values, strict=True))
+
+
+def run(blind: str | os.PathLike[str], output: str | os.PathLike[str]) -> int:
+    """Write baseline predictions for a blind file.
+
+    Args:
+        blind: the inputs.
+        output: the prediction file, written whole or not at all; its folder is made.
+
+    Returns:
+        The number of predictions.
+
+    Raises:
+        InvalidInput: the blind file has problems.
+    """
+    problems = read_file(str(blind), schema.BLIND).problems()
+    if problems:
+        raise InvalidInput(problems)
+    header = [*schema.header(schema.PREDICTION), *schema.optional_columns(schema.PREDICTION)]
+    rows = [
+        _row(row)
+        for batch in CsvFile(Path(blind), schema.header(schema.BLIND)).batches()
+        for row in batch.table.to_pylist()
+    ]
+    with replacing(output) as path, open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+    return len(rows)
+
+
+def _row(row: Mapping[str, str]) -> list[Any]:
+    steps = [step["text"] for step in loads(row["trajectory_json"])]
+    state = predict(loads(row["constraints_json"]), steps)
+    *labels, residual = ("" if value is None else value for value in state.values())
+    return [row["scenario_id"], *labels, residual or "none", _CONFIDENCE]

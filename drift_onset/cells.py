@@ -1,0 +1,164 @@
+"""Columns of cells → numbers and codes, whole columns at a time.
+
+A cell that cannot be read gets the code `UNREADABLE`; the callers say what is wrong with it.
+Every function takes text as it stands in a file; typed columns (integers, ClassLabel ids) that
+come from a Dataset or from Python are read too.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from drift_core.strict_json import INT32_MAX
+
+UNREADABLE = -2
+BLANK = 0
+BILLION = 10**9
+
+_PLAIN_INTEGER = re.compile(r"[1-9][0-9]{0,9}|0")
+_FLOAT_TEXT = re.compile(r"([1-9][0-9]{0,9}|0)\.0+")
+_DECIMAL = r"^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?$"
+
+Codes = npt.NDArray[np.int32]
+
+
+def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Give a column as one plain array, dictionaries decoded and nulls typed as text."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+        if isinstance(column, pa.ChunkedArray):
+            column = column.chunk(0) if column.num_chunks else pa.array([], column.type)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_null(column.type) or pa.types.is_large_string(column.type):
+        column = column.cast(pa.string())
+    return column
+
+
+def _numpy(array: pa.Array, missing: int) -> npt.NDArray[np.int64]:
+    filled = pc.fill_null(array.cast(pa.int64()), missing)
+    return np.asarray(filled.to_numpy(zero_copy_only=False), np.int64)
+
+
+def label_codes(column: pa.Array, names: Sequence[str]) -> Codes:
+    """Read a column of labels.
+
+    Args:
+        column: label texts, matched exactly, or integers that are positions in `names`.
+        names: the labels, in schema order.
+
+    Returns:
+        int32 codes: the position in `names`, or UNREADABLE (unknown, null, out of range).
+    """
+    column = one_array(column)
+    if pa.types.is_string(column.type):
+        found = pc.index_in(column, value_set=pa.array(names, pa.string()))
+        return _numpy(found, UNREADABLE).astype(np.int32)
+    if pa.types.is_integer(column.type):
+        codes = _numpy(column, UNREADABLE)
+        return np.where((codes >= 0) & (codes < len(names)), codes, UNREADABLE).astype(np.int32)
+    return np.full(len(column), UNREADABLE, np.int32)
+
+
+def _position(text: str | None, blanks: Sequence[str], float_text: bool) -> int:
+    if text is None or text in blanks:
+        return BLANK
+    plain = _PLAIN_INTEGER.fullmatch(text)
+    if plain is None and float_text and (match := _FLOAT_TEXT.fullmatch(text)):
+        text, plain = match[1], match
+    if plain is None or not 1 <= int(text) <= INT32_MAX:
+        return UNREADABLE
+    return int(text)
+
+
+def positions(
+    column: pa.Array, *, blanks: Sequence[str] = ("",), float_text: bool = False
+) -> Codes:
+    """Read a column of 1-based step or constraint numbers.
+
+    Args:
+        column: text of ASCII digits, or integers, or floats of whole value; null is blank.
+        blanks: texts that mean blank.
+        float_text: whether `3.0` is read as 3, as in prediction files.
+
+    Returns:
+        int32 numbers from 1; BLANK (0) for blank; UNREADABLE for anything else, 0 included.
+    """
+    column = one_array(column)
+    if pa.types.is_string(column.type):
+        encoded = pc.dictionary_encode(column, null_encoding="encode")
+        texts = encoded.dictionary.to_pylist()
+        table = np.asarray([_position(t, blanks, float_text) for t in texts], np.int32)
+        return table[_numpy(encoded.indices, 0)] if texts else np.zeros(0, np.int32)
+    if pa.types.is_floating(column.type):
+        values = np.asarray(column.cast(pa.float64()).fill_null(0.5).to_numpy(), np.float64)
+        whole = (values >= 1) & (values <= INT32_MAX) & (values == np.floor(values))
+        numbers = np.where(whole, values, UNREADABLE).astype(np.int32)
+    elif pa.types.is_integer(column.type):
+        numbers64 = _numpy(column, UNREADABLE)
+        whole = (numbers64 >= 1) & (numbers64 <= INT32_MAX)
+        numbers = np.where(whole, numbers64, UNREADABLE).astype(np.int32)
+    else:
+        numbers = np.full(len(column), UNREADABLE, np.int32)
+    return np.where(np.asarray(column.is_null()), np.int32(BLANK), numbers)
+
+
+def decimals(column: pa.Array) -> npt.NDArray[np.float64]:
+    """Read a column of decimal numbers.
+
+    Args:
+        column: text such as `0.25`, `.5` or `1e-3`, or numbers; blank and null are blank.
+
+    Returns:
+        float64 numbers; NaN for blank, infinity for what is no decimal number.
+    """
+    column = one_array(column)
+    if pa.types.is_string(column.type):
+        blank = np.asarray(pc.fill_null(pc.equal(column, ""), True))
+        plain = pc.fill_null(pc.match_substring_regex(column, _DECIMAL), False)
+        zeros = pc.if_else(plain, column, "0")
+        numbers = np.array(zeros.cast(pa.float64()), np.float64)
+        numbers[~np.asarray(plain)] = np.inf
+    elif pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+        blank = np.asarray(column.is_null())
+        numbers = np.array(column.cast(pa.float64()).fill_null(0), np.float64)
+        numbers[np.isnan(numbers)] = np.inf
+    else:
+        blank = np.asarray(column.is_null())
+        numbers = np.full(len(column), np.inf)
+    numbers[blank] = np.nan
+    return numbers
+
+
+def billionths(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Turn shares in [0, 1] into whole billionths; -1 for NaN.
+
+    Sums of them are exact in any order, so that merged parts equal the whole to the bit.
+    """
+    scaled = np.rint(np.where(np.isnan(shares), 0.0, shares) * BILLION).astype(np.int64)
+    return np.where(np.isnan(shares), -1, scaled)
+
+
+def is_blank(column: pa.Array) -> npt.NDArray[np.bool_]:
+    """Tell which texts are null, empty or white space only (Unicode white space included)."""
+    visible = pc.fill_null(pc.match_substring_regex(column, "^[!-~]"), False)
+    blank = ~np.asarray(visible, np.bool_)
+    rest = np.flatnonzero(blank)
+    if len(rest):  # only a text that does not start with visible ASCII is looked at whole
+        stripped = pc.utf8_trim_whitespace(column.take(pa.array(rest)))
+        blank[rest] = np.asarray(pc.fill_null(pc.equal(stripped, ""), True), np.bool_)
+    return blank
+
+
+def nearest(value: str, names: Sequence[str]) -> str:
+    """Give the label that a text most probably means, as a hint; empty if none is near."""
+    visible = re.sub(r"[^0-9A-Za-z]+", "_", value).strip("_").lower()
+    close = difflib.get_close_matches(visible, names, n=1, cutoff=0.6)
+    return close[0] if close else ""

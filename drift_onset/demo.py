@@ -1,0 +1,53 @@
+"""The main job from end to end, on the data that ships with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from drift_core.files import write_text
+from drift_core.problems import InvalidInput
+from drift_core.strict_json import dumps
+from drift_onset import baseline, evaluation, show
+from drift_onset.records import CsvFile
+from drift_onset.schema import LABELLED, PREDICTION, header, optional_columns, resource
+
+
+def _rows(path: Path, kind: str) -> list[dict[str, str]]:
+    optional = optional_columns(kind) if kind == PREDICTION else ()
+    file = CsvFile(path, header(kind), optional)
+    return [row for batch in file.batches() for row in batch.table.to_pylist()]
+
+
+def run(folder: Path, console: Console) -> None:
+    """Predict, validate, score through evaluate, and show both leaderboards.
+
+    Args:
+        folder: where predictions and report go; it is made.
+        console: where to print.
+
+    Raises:
+        InvalidInput: the predictions do not validate.
+    """
+    data, predictions = resource("data"), folder / "predictions.csv"
+    n = baseline.run(data / "test_blind.csv", predictions)
+    console.print(f"1. baseline: {n} predictions from {data / 'test_blind.csv'}")
+    gold = data / "test.csv"
+    rows, problems = evaluation.validate_predictions(predictions, gold)
+    if problems:
+        raise InvalidInput(problems)
+    console.print(f"2. validate: {rows} rows, no problems")
+    with console.status("3. score: loading the evaluate library, which takes some seconds"):
+        import evaluate
+
+        metric = evaluate.load(str(resource("metric") / "reasoning_state"))
+        report = metric.compute(
+            predictions=_rows(predictions, PREDICTION),
+            references=_rows(gold, LABELLED),
+            report=True,
+        )
+    console.print('3. score: evaluate.load("reasoning_state").compute(...)\n')
+    write_text(folder / "report.json", dumps(report, indent=2) + "\n")
+    show.show(report, console)
+    console.print(f"\npredictions: {predictions}\nreport:      {folder / 'report.json'}")

@@ -1,0 +1,200 @@
+"""Sources in, report out: how the rooms of this package are joined."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pyarrow as pa
+
+from drift_core.problems import InvalidInput, Problem
+from drift_onset import counts as counting
+from drift_onset import pairing, report, scores, uncertainty
+from drift_onset.loading import Loaded, as_table, read_file, read_gold_file, read_table
+from drift_onset.pairing import Pairs
+from drift_onset.records import Progress, as_path
+from drift_onset.schema import BLIND, LABELLED, PREDICTION
+
+ON_INVALID = ("error", "incorrect")
+_UNUSABLE = ("file_missing", "file_empty", "header", "header_duplicate", "no_rows")
+
+
+def _load(source: Any, kind: str, name: str, progress: Progress | None) -> Loaded:
+    if as_path(source) is not None:
+        return read_file(str(source), kind, progress)
+    return read_table(_table(source, name), "state" if kind == LABELLED else kind, name)
+
+
+def _table(source: Any, name: str, missing_items: bool = False) -> pa.Table:
+    try:
+        return as_table(source, missing_items=missing_items)
+    except TypeError as error:
+        raise InvalidInput([Problem("type", name, None, None, None, None, str(error))]) from None
+
+
+def _check_on_invalid(on_invalid: str) -> None:
+    if on_invalid not in ON_INVALID:
+        wanted = " or ".join(map(repr, ON_INVALID))
+        raise ValueError(f"Expected argument `on_invalid` to be {wanted} but got {on_invalid!r}")
+
+
+def match(gold: Loaded, predictions: Loaded, *, by_id: bool = True) -> Pairs:
+    """Pair loaded gold and predictions; what is found goes to the findings of the predictions."""
+    join = pairing.pair if by_id else pairing.by_position
+    pairs, found = join(gold.states, predictions.states)
+    if by_id and not gold.findings:
+        gold.findings += pairing.duplicates(gold.states)[1]
+    unusable = any(f.code in _UNUSABLE for f in gold.findings + predictions.findings)
+    told = {"unknown_scenario": gold.unread, "missing_prediction": predictions.unread}
+    if not unusable:
+        predictions.findings += [f for f in found if f.scenario_id not in told.get(f.code, ())]
+    return pairs
+
+
+def load_pairs(
+    gold: Any, predictions: Any, on_invalid: str = "error", progress: Progress | None = None
+) -> Pairs:
+    """Read, check and pair two sources.
+
+    Args:
+        gold: see `score`.
+        predictions: see `score`.
+        on_invalid: `error` or `incorrect`.
+        progress: called with the number of bytes whenever some of a file were read.
+
+    Raises:
+        InvalidInput: problems in the gold; with `error`, any problem; with `incorrect`, only
+            predictions that cannot be read at all.
+        ValueError: on_invalid is neither.
+    """
+    _check_on_invalid(on_invalid)
+    left = _load(gold, LABELLED, "<gold>", progress)
+    right = _load(predictions, PREDICTION, "<predictions>", progress)
+    return _agreed(left, right, match(left, right), on_invalid)
+
+
+def rows_to_pairs(references: Any, predictions: Any, on_invalid: str = "error") -> Pairs:
+    """Check and pair rows in memory, by `scenario_id` where both have it, else by position.
+
+    Args:
+        references: gold rows, see `score`.
+        predictions: see `score`.
+        on_invalid: `error` or `incorrect`.
+
+    Raises:
+        InvalidInput: as `load_pairs`; also where the numbers of rows differ, unless `incorrect`
+            is asked for and identifiers tell which rows are missing.
+    """
+    _check_on_invalid(on_invalid)
+    gold = _table(references, "<references>")
+    answers = _table(predictions, "<predictions>", missing_items=on_invalid == "incorrect")
+    by_id = all("scenario_id" in table.column_names for table in (gold, answers))
+    if gold.num_rows != answers.num_rows and not (by_id and on_invalid == "incorrect"):
+        message = f"{answers.num_rows} predictions for {gold.num_rows} references"
+        fault = Problem("row_count", "<predictions>", None, None, None, None, message)
+        raise InvalidInput([fault])
+    left = read_table(gold, "state", "<references>")
+    right = read_table(answers, PREDICTION, "<predictions>")
+    return _agreed(left, right, match(left, right, by_id=by_id), on_invalid)
+
+
+def _agreed(gold: Loaded, predictions: Loaded, pairs: Pairs, on_invalid: str) -> Pairs:
+    """Raise what was found, less what `incorrect` counts as unanswered."""
+    if on_invalid == "incorrect":
+        predictions.findings = [f for f in predictions.findings if f.code in _UNUSABLE]
+    problems = gold.problems() + predictions.problems()
+    if problems:
+        raise InvalidInput(problems)
+    return pairs
+
+
+def report_pairs(
+    pairs: Pairs, *, on_invalid: str = "error", resamples: int = 1000, seed: int = 0
+) -> report.Report:
+    """Count, score and report pairs."""
+    side_by_side = counting.columns(pairs)
+    counted = counting.count_columns(side_by_side, pairs.n_invalid)
+    scored = scores.score(counted)
+    return report.Report(
+        scores=scored,
+        uncertainty=uncertainty.intervals(counted, scored, resamples=resamples, seed=seed),
+        signature=report.signature(
+            pairs.gold.sha256(), scored, on_invalid=on_invalid, resamples=resamples, seed=seed
+        ),
+        table=report.prediction_table(pairs.gold.ids, side_by_side),
+    )
+
+
+def score(
+    gold: Any,
+    predictions: Any,
+    *,
+    on_invalid: str = "error",
+    resamples: int = 1000,
+    seed: int = 0,
+) -> report.Report:
+    """Score predictions on both leaderboards.
+
+    Args:
+        gold: path of a labelled CSV file; or rows in memory (Arrow table, Dataset, DataFrame,
+            mapping of columns, list of row mappings) with the columns of the data or just
+            `scenario_id` and the five targets, labels as texts or ClassLabel ids.
+        predictions: path of a prediction file, or rows in memory with its columns, with or
+            without `predicted_`. Every gold scenario has exactly one row, in any order.
+        on_invalid: `error` raises on any problem. `incorrect` counts a gold scenario whose
+            prediction is missing or has a problem as wrong in every component; predictions for
+            unknown scenarios are left aside.
+        resamples: bootstrap resamples for the intervals; 0 for Wilson's intervals alone.
+        seed: seed of the resampling.
+
+    Returns:
+        A report; `to_dict()` gives its JSON form, `scores` the numbers.
+
+    Raises:
+        InvalidInput: the sources have problems, all of which it lists.
+        ValueError: an argument is out of its range.
+
+    Example:
+        >>> rows = [{"scenario_id": "a", "outcome_mode": "no_drift", "first_drift_step": None,
+        ...          "mechanism_family": "none", "repair_outcome": "not_applicable",
+        ...          "residual_constraint_id": None}]
+        >>> score(rows, rows).scores.complete_primary_accuracy
+        1.0
+    """
+    if resamples < 0:
+        raise ValueError(f"Expected argument `resamples` to be 0 or more but got {resamples}")
+    pairs = load_pairs(gold, predictions, on_invalid)
+    return report_pairs(pairs, on_invalid=on_invalid, resamples=resamples, seed=seed)
+
+
+def validate_file(path: str | os.PathLike[str], kind: str) -> tuple[int, list[Problem]]:
+    """Check one labelled or blind file.
+
+    Args:
+        path: the file.
+        kind: `labelled_record` or `model_input`.
+
+    Returns:
+        The number of rows and the problems.
+    """
+    if kind not in (LABELLED, BLIND):
+        raise ValueError(f"Expected argument `kind` to be {LABELLED} or {BLIND} but got {kind!r}")
+    loaded = read_file(str(path), kind)
+    return len(loaded.states), loaded.problems()
+
+
+def validate_predictions(
+    predictions: str | os.PathLike[str], gold: str | os.PathLike[str]
+) -> tuple[int, list[Problem]]:
+    """Check a prediction file against its gold.
+
+    Args:
+        predictions: the file.
+        gold: a labelled or a blind file with the same scenarios.
+
+    Returns:
+        The number of prediction rows and the problems of both files.
+    """
+    left, right = read_gold_file(str(gold)), read_file(str(predictions), PREDICTION)
+    match(left, right)
+    return len(right.states), left.problems() + right.problems()

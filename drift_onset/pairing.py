@@ -1,0 +1,146 @@
+"""Gold and predictions side by side: the checks that need both, and which row answers which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from drift_core.problems import escaped
+from drift_onset import schema
+from drift_onset.cells import is_blank
+from drift_onset.findings import Finding
+from drift_onset.schema import PREDICTED
+from drift_onset.states import States
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Which prediction answers which gold row.
+
+    Attributes:
+        gold: n gold states, in file order.
+        predictions: the states of all prediction rows.
+        answer: for each gold row the position of its prediction, -1 if it has none that counts.
+    """
+
+    gold: States
+    predictions: States
+    answer: npt.NDArray[np.int64]
+
+    @property
+    def n_invalid(self) -> int:
+        """Number of gold rows without a prediction that counts."""
+        return int((self.answer < 0).sum())
+
+
+def duplicates(states: States) -> tuple[npt.NDArray[np.bool_], list[Finding]]:
+    """Find identifiers that stand in more than one row.
+
+    Returns:
+        A mask of every row whose identifier is repeated, first ones included, and a finding for
+        each repetition.
+    """
+    first = np.asarray(pc.index_in(states.ids, value_set=states.ids), np.int64)
+    repeated = first != np.arange(len(first))
+    repeated &= ~is_blank(states.ids)
+    mask = repeated.copy()
+    mask[first[repeated]] = True
+    findings = []
+    for row in np.flatnonzero(repeated).tolist():
+        scenario = states.ids[row].as_py()
+        message = f"{escaped(scenario)} stands in an earlier row too; expected one row a scenario"
+        findings.append(
+            Finding(
+                int(states.records[row]),
+                scenario,
+                "duplicate_id",
+                "scenario_id",
+                escaped(scenario),
+                message,
+            )
+        )
+    return mask, findings
+
+
+def pair(gold: States, predictions: States) -> tuple[Pairs, list[Finding]]:
+    """Match predictions to gold by identifier and hold them to the bounds of their scenario.
+
+    Args:
+        gold: states with unique identifiers; `steps` and `constraints` bound the predictions.
+        predictions: states in any order.
+
+    Returns:
+        The pairs, in which a prediction with any problem answers nothing, and the findings
+        about the predictions.
+    """
+    repeated, findings = duplicates(predictions)
+    place = pc.fill_null(pc.index_in(predictions.ids, value_set=gold.ids), -1)
+    of_gold = np.asarray(place, np.int64)
+    unknown = of_gold < 0
+    for row in np.flatnonzero(unknown & ~is_blank(predictions.ids)).tolist():
+        scenario = predictions.ids[row].as_py()
+        message = f"{escaped(scenario)} is no scenario of the gold file"
+        findings.append(_finding(predictions, row, "unknown_scenario", "scenario_id", message))
+    absent = pc.is_null(pc.index_in(gold.ids, value_set=predictions.ids))
+    for row in np.flatnonzero(np.asarray(absent)).tolist():
+        scenario = gold.ids[row].as_py()
+        message = "has no prediction; expected one row for every gold scenario"
+        findings.append(Finding(None, scenario, "missing_prediction", None, None, message))
+    outside, bound_findings = _bounds(gold, predictions, of_gold)
+    findings += bound_findings
+    counted = predictions.valid & ~repeated & ~unknown & ~outside
+    answer = np.full(len(gold), -1, np.int64)
+    answer[of_gold[counted]] = np.flatnonzero(counted)
+    return Pairs(gold, predictions, answer), findings
+
+
+def by_position(gold: States, predictions: States) -> tuple[Pairs, list[Finding]]:
+    """Match row by row, for data in memory without identifiers; both of one length."""
+    rows = np.arange(len(gold))
+    outside, findings = _bounds(gold, predictions, rows)
+    answer = np.where(predictions.valid & ~outside, rows, -1)
+    return Pairs(gold, predictions, answer), findings
+
+
+def _finding(states: States, row: int, code: str, column: str, message: str) -> Finding:
+    scenario = states.ids[row].as_py()
+    value = scenario if column == "scenario_id" else str(states.codes[_target(column)][row])
+    return Finding(int(states.records[row]), scenario, code, column, escaped(value), message)
+
+
+def _target(column: str) -> str:
+    return column.removeprefix(PREDICTED)
+
+
+def _bounds(
+    gold: States, predictions: States, of_gold: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.bool_], list[Finding]]:
+    outside = np.zeros(len(predictions), np.bool_)
+    findings: list[Finding] = []
+    if not len(gold):
+        return outside, findings
+    onset, residual = schema.targets()[1], schema.targets()[-1]
+    for target, lengths, code, what in (
+        (onset, gold.steps, "onset_bounds", "a step"),
+        (residual, gold.constraints, "residual_bounds", "a constraint"),
+    ):
+        bound = np.where(of_gold >= 0, lengths[of_gold], 0)
+        numbers = predictions.codes[target]
+        beyond = (bound > 0) & (numbers > bound)
+        outside |= beyond
+        for row in np.flatnonzero(beyond).tolist():
+            message = f"got {numbers[row]}, expected blank or {what} from 1 to {bound[row]}"
+            findings.append(_finding(predictions, row, code, PREDICTED + target, message))
+    return outside, findings
+
+
+def coded(pairs: Pairs, target: str, unanswered: int) -> tuple[pa.Array, pa.Array]:
+    """Give gold and predicted codes of a target in gold order, unanswered rows with this code."""
+    answer = pairs.answer
+    predicted = pairs.predictions.codes[target]
+    padded = np.append(predicted, np.int32(unanswered))
+    return pairs.gold.codes[target], padded[answer]

@@ -1,0 +1,89 @@
+"""A report as tables for people. Nothing here computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+_FEW = 100
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _metrics(title: str, section: Mapping[str, Any], intervals: Mapping[str, Any]) -> Table:
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, min_width=66)
+    table.add_column("metric")
+    table.add_column("value", justify="right")
+    table.add_column("95 % interval", justify="right")
+    ranking = section.get("primary_ranking_metric")
+    for name, value in section.items():
+        if name == "primary_ranking_metric":
+            continue
+        interval = intervals.get(name)
+        shown = "–"
+        if interval is not None and interval["low"] is not None:
+            shown = f"{_number(interval['low'])} to {_number(interval['high'])}"
+            shown += " *" if interval["degenerate"] else ""
+        table.add_row(name, _number(value), shown, style="bold" if name == ranking else None)
+    return table
+
+
+def _classes(report: Mapping[str, Any]) -> Table:
+    table = Table(title="Per class", title_justify="left", box=box.SIMPLE_HEAD, min_width=66)
+    table.add_column("class", no_wrap=True)
+    for name in ("gold", "pred.", "prec.", "recall", "F1"):
+        table.add_column(name, justify="right")
+    for target, by_label in report["per_class_metrics"].items():
+        table.add_row(f"[bold]{target}[/bold]")
+        for label, found in by_label.items():
+            support = report["class_support"][target][label]
+            absent = support["gold"] + support["predicted"] == 0
+            numbers = [_number(found[name]) for name in ("precision", "recall", "f1")]
+            table.add_row(
+                f"  {label}",
+                str(support["gold"]),
+                str(support["predicted"]),
+                *(["–"] * 3 if absent else numbers),
+                style="dim" if absent else None,
+            )
+    return table
+
+
+def show(report: Mapping[str, Any], console: Console) -> None:
+    """Print both leaderboards, the diagnostics and the classes.
+
+    Args:
+        report: the JSON form of a report.
+        console: where to print it.
+    """
+    signature, intervals = report["signature"], report["uncertainty"]["intervals"]
+    n = f"n = {signature['n']}"
+    if signature["n_invalid"]:
+        n += f", {signature['n_invalid']} of them unanswered and counted as wrong"
+    for title, key in (
+        (f"Leaderboard A · component capability ({n})", "leaderboard_a_component_capability"),
+        (
+            f"Leaderboard B · complete reasoning state ({n})",
+            "leaderboard_b_complete_reasoning_state",
+        ),
+        ("Secondary diagnostics", "secondary_diagnostics"),
+    ):
+        console.print(_metrics(title, report[key], intervals))
+    console.print(_classes(report))
+    if any(interval["degenerate"] for interval in intervals.values()):
+        console.print("* one row, or resamples that do not vary: the interval says nothing")
+    if signature["n"] < _FEW:
+        console.print("So few rows: read the intervals and the support before you rank anything.")
+    options = " ".join(f"{name}={value}" for name, value in signature["options"].items())
+    console.print(
+        f"{signature['scorer']} gold={signature['gold_sha256'][:12]} n={signature['n']} "
+        f"n_invalid={signature['n_invalid']} seed={signature['seed']} {options}",
+        style="dim",
+        soft_wrap=True,
+    )

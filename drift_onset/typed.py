@@ -1,0 +1,85 @@
+"""A data file as the typed table that load_dataset yields."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from drift_core.problems import InvalidInput
+from drift_core.strict_json import loads
+from drift_onset import schema
+from drift_onset.json_cells import NONE
+from drift_onset.loading import read_file
+from drift_onset.records import CsvFile
+
+if TYPE_CHECKING:
+    import datasets
+
+CITATION = """\
+@misc{caplan2026reasoningdrift,
+  author = {Caplan, M.},
+  title = {Reasoning Drift Onset Detection v0.2},
+  year = {2026},
+  publisher = {Clarus Invariant / SIOS},
+  note = {Dataset}
+}
+"""
+
+
+def read(
+    path: str | os.PathLike[str], kind: str, features: datasets.Features | None = None
+) -> pa.Table:
+    """Read a data file with every column typed and the decoded columns added.
+
+    Args:
+        path: a labelled or blind CSV file.
+        kind: `labelled_record` or `model_input`.
+        features: if given, labels become the ids of its ClassLabels and the table carries its
+            Arrow schema.
+
+    Returns:
+        One row a scenario, columns as in `schema.fields(kind)`.
+
+    Raises:
+        InvalidInput: the file has problems.
+    """
+    problems = read_file(str(path), kind).problems()
+    if problems:
+        raise InvalidInput(problems)
+    from pathlib import Path
+
+    file = CsvFile(Path(path), schema.header(kind))
+    rows = [
+        _typed(row, kind, features is not None)
+        for batch in file.batches()
+        for row in batch.table.to_pylist()
+    ]
+    wanted = schema.arrow_schema(kind) if features is None else features.arrow_schema
+    return pa.Table.from_pylist(rows, schema=wanted)
+
+
+def _typed(row: dict[str, str], kind: str, as_ids: bool) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, field in schema.fields(kind).items():
+        if field.decoded_from is None:
+            values[name] = _value(field, row[name], as_ids)
+    values["constraints"] = loads(row["constraints_json"])
+    values["trajectory"] = loads(row["trajectory_json"])
+    residual = row.get("residual_constraint_failure")
+    if residual is not None:
+        known = residual != NONE
+        number = values["constraints"].index(residual) + 1 if known else None
+        values["residual_constraint_id"] = number
+    return values
+
+
+def _value(field: schema.Field, text: str, as_ids: bool) -> Any:
+    if field.labels:
+        return field.labels.index(text) if as_ids else text
+    if "integer" in field.types:
+        return int(text) if text else None
+    if "number" in field.types:
+        return float(text) if text else None
+    return text

@@ -1,0 +1,227 @@
+"""Counts → 95 % intervals.
+
+Accuracies have Wilson's interval. Everything else is resampled: n items are drawn with
+replacement from the n there are, which is one multinomial draw over the distinct joint outcomes,
+so that the cost depends on how many of these there are and not on n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from drift_onset import schema
+from drift_onset.cells import BILLION
+from drift_onset.counts import Counts, label_sizes
+from drift_onset.scores import (
+    METRICS,
+    Floats,
+    Scores,
+    calibration_gaps,
+    component_mean,
+    macro_f1,
+    within_one,
+)
+
+LEVEL = 0.95
+_AT_ONCE = 1 << 24
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An interval of one metric.
+
+    Attributes:
+        low, high: its ends; None where it is not defined.
+        method: `wilson` or `bootstrap`.
+        degenerate: True where it says nothing: one row, or resamples that do not vary.
+    """
+
+    low: float | None
+    high: float | None
+    method: str
+    degenerate: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields in their order."""
+        return {
+            "low": self.low,
+            "high": self.high,
+            "method": self.method,
+            "degenerate": self.degenerate,
+        }
+
+
+def wilson(hits: int, n: int) -> Interval:
+    """Give Wilson's score interval of a proportion at the 95 % level.
+
+    Args:
+        hits: number of successes.
+        n: number of trials, at least 1.
+
+    References:
+        Wilson (1927), Probable Inference, the Law of Succession, and Statistical Inference.
+
+    Example:
+        >>> interval = wilson(5, 12)
+        >>> round(interval.low, 4), round(interval.high, 4)
+        (0.1933, 0.6805)
+    """
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    p = hits / n
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    low = 0.0 if hits == 0 else max(0.0, centre - half)
+    high = 1.0 if hits == n else min(1.0, centre + half)
+    return Interval(low, high, "wilson", n == 1)
+
+
+def intervals(
+    counts: Counts, scores: Scores, *, resamples: int = 1000, seed: int = 0
+) -> dict[str, Interval]:
+    """Give the interval of every metric that has a value.
+
+    Args:
+        counts: at least one row.
+        scores: the scores of the same counts.
+        resamples: number of bootstrap resamples; 0 leaves out what needs them.
+        seed: of numpy's default generator.
+
+    Returns:
+        Metric name → interval, in the order of the report.
+    """
+    n = counts.total
+    hits = {
+        "exact_onset_accuracy": counts.onset_correct,
+        "complete_primary_accuracy": counts.complete,
+        "within_one_onset_accuracy": within_one(counts),
+        "residual_constraint_exact_accuracy": counts.residual_correct,
+    }
+    found = {name: wilson(int(counts.n[mask].sum()), n) for name, mask in hits.items()}
+    found["confidence_coverage"] = wilson(int(counts.confidence_n.sum()), n)
+    if resamples:
+        rng = np.random.default_rng(seed)
+        drawn = {
+            **_component_resamples(counts, resamples, rng),
+            "mean_absolute_onset_error": _error_resamples(counts, resamples, rng),
+            "expected_calibration_error": _calibration_resamples(counts, resamples, rng),
+        }
+        found.update({name: _percentile(values, n) for name, values in drawn.items()})
+    named = scores.metrics()
+    return {name: found[name] for name in METRICS if name in found and named.get(name) is not None}
+
+
+def _percentile(values: Floats, n: int) -> Interval:
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return Interval(None, None, "bootstrap", True)
+    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    same = bool(n == 1 or np.ptp(values) == 0)
+    return Interval(float(low), float(high), "bootstrap", same)
+
+
+def draw(
+    n: npt.NDArray[np.int64], resamples: int, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """Draw resamples of counted outcomes.
+
+    Args:
+        n: k counts.
+        resamples: how many, b.
+        rng: numpy generator.
+
+    Returns:
+        b × k counts; every row sums to the sum of n.
+    """
+    total = int(n.sum())
+    drawn: npt.NDArray[np.int64] = rng.multinomial(total, n / total, size=resamples)
+    return drawn
+
+
+def _grouped(keys: npt.NDArray[np.int64], n: npt.NDArray[np.int64]) -> tuple[Any, Any]:
+    distinct, where = np.unique(keys, axis=0, return_inverse=True)
+    summed = np.zeros(len(distinct), np.int64)
+    np.add.at(summed, where.reshape(-1), n)
+    return distinct, summed
+
+
+def _component_resamples(
+    counts: Counts, resamples: int, rng: np.random.Generator
+) -> dict[str, Floats]:
+    targets = schema.label_targets()
+    width = 2 * len(targets) + 1
+    outcomes, n = _grouped(counts.outcomes[:, :width], counts.n)
+    onset_right = outcomes[:, -1] == 1
+    chunk = max(1, _AT_ONCE // max(1, len(n)))
+    parts: dict[str, list[Floats]] = {name: [] for name in (*targets, "onset")}
+    for start in range(0, resamples, chunk):
+        drawn = draw(n, min(chunk, resamples - start), rng)
+        parts["onset"].append(drawn[:, onset_right].sum(axis=1) / counts.total)
+        for at, target in enumerate(targets):
+            size = label_sizes()[target]
+            cell = outcomes[:, 2 * at] * (size + 1) + outcomes[:, 2 * at + 1]
+            parts[target].append(macro_f1(_sum_by(drawn, cell, size)))
+    joined = {name: np.concatenate(values) for name, values in parts.items()}
+    scored = {f"{target}_macro_f1": joined[target] for target in targets}
+    scored["component_mean"] = component_mean(list(joined.values()))
+    return scored
+
+
+def _sum_by(
+    drawn: npt.NDArray[np.int64], cell: npt.NDArray[np.int64], size: int
+) -> npt.NDArray[np.int64]:
+    """Sum b × k resamples into b × size × (size + 1) confusion matrices."""
+    matrices = np.zeros((len(drawn), size * (size + 1)), np.int64)
+    order = np.argsort(cell, kind="stable")
+    present, starts = np.unique(cell[order], return_index=True)
+    matrices[:, present] = np.add.reduceat(drawn[:, order], starts, axis=1)
+    return matrices.reshape(len(drawn), size, size + 1)
+
+
+def _error_resamples(counts: Counts, resamples: int, rng: np.random.Generator) -> Floats:
+    errors, n = _grouped(counts.onset_error[:, None], counts.n)
+    drawn = draw(n, resamples, rng)
+    known = errors[:, 0] >= 0
+    total = (drawn[:, known] * errors[known, 0]).sum(axis=1)
+    rows = drawn[:, known].sum(axis=1)
+    return np.where(rows > 0, total / np.maximum(rows, 1), np.nan)
+
+
+def _calibration_resamples(counts: Counts, resamples: int, rng: np.random.Generator) -> Floats:
+    """Resample rows with and without a confidence; a cell's rows share their mean confidence.
+
+    A cell is a thousandth wide, so that an interval is off by less than that.
+    """
+    without = counts.total - int(counts.confidence_n.sum())
+    flat = counts.confidence_n.reshape(-1)
+    present = np.flatnonzero(flat)
+    if not len(present):
+        return np.zeros(0)
+    drawn = draw(np.append(flat[present], without), resamples, rng)[:, :-1]
+    means = counts.confidence_sum.reshape(-1)[present] / flat[present]
+    errors = np.empty(resamples)
+    for row, n_drawn in enumerate(drawn):
+        n = np.zeros_like(flat, np.float64)
+        total = np.zeros_like(n)
+        n[present], total[present] = n_drawn, n_drawn * means
+        shape = counts.confidence_n.shape
+        gaps = calibration_gaps(n.reshape(shape), total.reshape(shape))
+        rows = n_drawn.sum()
+        errors[row] = np.abs(gaps).sum() / (BILLION * rows) if rows else np.nan
+    return errors
+
+
+def to_dict(found: Mapping[str, Interval], *, resamples: int, seed: int) -> dict[str, Any]:
+    """Give the uncertainty part of a report."""
+    return {
+        "level": LEVEL,
+        "resamples": resamples,
+        "seed": seed,
+        "intervals": {name: interval.to_dict() for name, interval in found.items()},
+    }

@@ -1,0 +1,296 @@
+"""Tables of text → coded states and findings: every check of one row by itself.
+
+What needs more than one row (duplicates, gold against predictions) is in pairing.py, what needs
+several files in repository.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from drift_onset import cells, json_cells, rules, schema
+from drift_onset.cells import BLANK, UNREADABLE, Codes
+from drift_onset.findings import Bools, Finding, Findings
+from drift_onset.json_cells import NONE
+from drift_onset.records import Batch
+from drift_onset.schema import BLIND, LABELLED, PREDICTED, PREDICTION, Field
+from drift_onset.states import States
+
+RELATIVE_TOLERANCE = 5e-7
+
+
+def labelled(batch: Batch) -> tuple[States, list[Finding]]:
+    """Check rows of a labelled file.
+
+    Args:
+        batch: text columns as in train.csv.
+
+    Returns:
+        The states of all rows, and what is wrong with them.
+    """
+    check = Findings(batch.table, batch.records)
+    texts = {n: cells.one_array(batch.table[n]) for n in batch.table.column_names}
+    read = _read_cells(check, texts, LABELLED)
+    residual_column, lost_column = "residual_constraint_failure", "lost_constraint"
+    quoted = {n: texts[n] for n in (residual_column, lost_column)}
+    counts, numbers, faults = json_cells.constraints(texts["constraints_json"], quoted)
+    _note_json(check, faults, "constraints_json")
+    steps = _steps(check, texts)
+    for name, code in (
+        (residual_column, "residual_constraint_text"),
+        (lost_column, "lost_constraint_text"),
+    ):
+        unmatched = (numbers[name] == UNREADABLE) & (counts > 0)
+        unmatched &= ~cells.is_blank(texts[name])
+        check.where(unmatched, code, name, _no_match_sayer(texts, name))
+    read["residual_constraint_id"] = numbers[residual_column]
+    read[lost_column] = numbers[lost_column]
+    rules.hold(check, read, LABELLED, {"residual_constraint_id": residual_column})
+    _bounds(check, read, steps)
+    return _states(check, read, steps=steps, constraints=counts), check.found
+
+
+def blind(batch: Batch) -> tuple[States, list[Finding]]:
+    """Check rows of a blind file; its states are all blank, its bounds are known."""
+    check = Findings(batch.table, batch.records)
+    texts = {n: cells.one_array(batch.table[n]) for n in batch.table.column_names}
+    _read_cells(check, texts, BLIND)
+    counts, _, faults = json_cells.constraints(texts["constraints_json"], {})
+    _note_json(check, faults, "constraints_json")
+    steps = _steps(check, texts)
+    return _states(check, {}, steps=steps, constraints=counts), check.found
+
+
+def predictions(batch: Batch) -> tuple[States, list[Finding]]:
+    """Check rows of predictions by themselves; bounds need the gold, see pairing.py.
+
+    Args:
+        batch: columns as in a prediction file, text or typed.
+    """
+    check = Findings(batch.table, batch.records)
+    columns = {n: cells.one_array(batch.table[n]) for n in batch.table.column_names}
+    read = {
+        name.removeprefix(PREDICTED): codes
+        for name, codes in _read_cells(check, columns, PREDICTION, float_text=True).items()
+    }
+    rules.hold(check, read, "state", {n: PREDICTED + n for n in schema.targets()})
+    share = read.get("confidence")
+    confidence = None if share is None else cells.billionths(np.where(np.isinf(share), 0, share))
+    return _states(check, read, confidence=confidence), check.found
+
+
+def references(batch: Batch) -> tuple[States, list[Finding]]:
+    """Check typed gold rows that hold the five targets, and bounds if known.
+
+    Args:
+        batch: columns named as the targets, labels as texts or ClassLabel ids; optionally
+            `steps` and `constraints` with the lengths that bound onset and residual.
+    """
+    check = Findings(batch.table, batch.records)
+    columns = {n: cells.one_array(batch.table[n]) for n in batch.table.column_names}
+    wanted = [field for field in schema.fields("state").values()]
+    read = {field.name: _read_one(check, columns, field, False) for field in wanted}
+    rules.hold(check, read, "state", {})
+    steps, constraints = (
+        cells.positions(columns[name]) if name in columns else None
+        for name in ("steps", "constraints")
+    )
+    if steps is not None:
+        _onset_bounds(check, read["first_drift_step"], steps, "first_drift_step")
+    return _states(check, read, steps=steps, constraints=constraints), check.found
+
+
+def _read_cells(
+    check: Findings, columns: Mapping[str, pa.Array], kind: str, float_text: bool = False
+) -> dict[str, Any]:
+    blank_row = _blank_rows(columns)
+    check.where(blank_row, "blank_row", None, "every cell is blank; delete the row")
+    read: dict[str, Any] = {}
+    for field in schema.fields(kind).values():
+        if field.name in columns and "contentSchema" not in field.schema:
+            codes = _read_one(check, columns, field, float_text, skip=blank_row)
+            if codes is not None:
+                read[field.name] = codes
+    return read
+
+
+def _blank_rows(columns: Mapping[str, pa.Array]) -> Bools:
+    first = next(iter(columns.values()))
+    blank = np.ones(len(first), np.bool_)
+    for column in columns.values():
+        if not blank.any():
+            break
+        text = pa.types.is_string(column.type)
+        empty = pc.equal(column, "") if text else column.is_null()
+        blank &= np.asarray(pc.fill_null(empty, True), np.bool_)
+    return blank
+
+
+def _read_one(
+    check: Findings,
+    columns: Mapping[str, pa.Array],
+    field: Field,
+    float_text: bool,
+    skip: Bools | None = None,
+) -> Any:
+    """Read a column as its schema says; None for plain text."""
+    name, column = field.name, columns[field.name]
+    base = name.removeprefix(PREDICTED)
+    codes: Any = None
+    if field.labels:
+        codes = cells.label_codes(column, field.labels)
+        bad, code = codes == UNREADABLE, f"unknown_{base}"
+    elif "integer" in field.types:
+        residual = base == schema.targets()[-1]
+        codes = cells.positions(
+            column, blanks=("", NONE) if residual else ("",), float_text=float_text
+        )
+        bad, code = codes == UNREADABLE, f"{base}_integer"
+        if "null" not in field.types:
+            bad |= codes == BLANK
+    elif "number" in field.types:
+        codes = cells.decimals(column)
+        bad = (codes < field.schema["minimum"]) | (codes > field.schema["maximum"])
+        if "null" not in field.types:
+            bad |= np.isnan(codes)
+        codes, code = np.where(bad, np.inf, codes), f"{base}_range"
+    else:
+        bad, code = _bad_text(column, field), f"{base}_text"
+    if skip is not None:
+        bad = bad & ~skip
+    check.where(bad, code, name, lambda row: _expected(field, column[row].as_py()))
+    return codes
+
+
+def _bad_text(column: pa.Array, field: Field) -> Bools:
+    if not pa.types.is_string(column.type):
+        return np.ones(len(column), np.bool_)
+    bad = cells.is_blank(column)
+    pattern = field.schema["pattern"]
+    if pattern != r"\S":
+        bad |= ~np.asarray(pc.match_substring_regex(column, pattern), np.bool_)
+    if "not" in field.schema:
+        control = pc.match_substring_regex(column, field.schema["not"]["pattern"])
+        bad |= np.asarray(pc.fill_null(control, False), np.bool_)
+    return bad
+
+
+def _expected(field: Field, value: object) -> str:
+    base = field.name.removeprefix(PREDICTED)
+    if field.labels:
+        near = cells.nearest(value, field.labels) if isinstance(value, str) else ""
+        hint = f"; nearest is {near}" if near else ""
+        return f"expected one of {', '.join(field.labels)}{hint}"
+    if "integer" in field.types:
+        if base == schema.targets()[-1]:
+            return "expected none, blank or 1..number of constraints"
+        steps = "1..number of steps" if base != "trajectory_length" else "the number of steps"
+        return f"expected {'blank or ' if 'null' in field.types else ''}{steps}"
+    if "number" in field.types:
+        low, high = field.schema["minimum"], field.schema["maximum"]
+        blank = "blank or " if "null" in field.types else ""
+        percent = isinstance(value, str) and value.rstrip("%").replace(".", "", 1).isdigit()
+        hint = "; a share, not a percentage" if percent else ""
+        return f"expected {blank}a decimal number from {low} to {high}{hint}"
+    if field.schema["pattern"] != r"\S":
+        return "expected a snake_case name"
+    return "expected text that is not blank" + (
+        " and has no control characters" if "not" in field.schema else ""
+    )
+
+
+def _note_json(check: Findings, faults: Iterable[json_cells.Fault], column: str) -> None:
+    for row, code, message in faults:
+        if not check.table[column][row].as_py() and check.bad[row]:
+            continue  # the row is blank as a whole, which has been said
+        check.add(row, code, column, message)
+
+
+def _steps(check: Findings, texts: Mapping[str, pa.Array]) -> Codes:
+    steps, faults = json_cells.trajectories(texts["trajectory_json"])
+    _note_json(check, faults, "trajectory_json")
+    return steps
+
+
+def _no_match_sayer(texts: Mapping[str, pa.Array], column: str) -> Callable[[int], str]:
+    def say(row: int) -> str:
+        cell = texts["constraints_json"][row].as_py()
+        why = json_cells.why_no_match(texts[column][row].as_py(), cell)
+        return f"which {why}; expected none or the exact text of one constraint"
+
+    return say
+
+
+def _onset_bounds(check: Findings, onset: Codes, steps: Codes, column: str) -> None:
+    beyond = (onset > steps) & (steps > 0)
+    check.where(
+        beyond, "onset_bounds", column, lambda row: f"expected a step from 1 to {steps[row]}"
+    )
+
+
+def _bounds(check: Findings, read: Mapping[str, Any], steps: Codes) -> None:
+    onset, visible = read["first_drift_step"], read["visible_failure_step"]
+    length, relative = read["trajectory_length"], read["relative_onset_position"]
+    _onset_bounds(check, onset, steps, "first_drift_step")
+    outside = (visible > BLANK) & (((visible > steps) & (steps > 0)) | (visible < onset))
+    check.where(
+        outside,
+        "visible_failure_bounds",
+        "visible_failure_step",
+        lambda row: f"expected a step from the onset {onset[row]} to the last step {steps[row]}",
+    )
+    wrong = (length > BLANK) & (steps > 0) & (length != steps)
+    check.where(
+        wrong,
+        "trajectory_length_value",
+        "trajectory_length",
+        lambda row: f"expected {steps[row]}, the number of steps",
+    )
+    share = np.where((onset > BLANK) & (steps > 0), onset / np.maximum(steps, 1), np.nan)
+    with np.errstate(invalid="ignore"):
+        off = np.isfinite(relative) & (np.abs(relative - share) > RELATIVE_TOLERANCE)
+    check.where(
+        off,
+        "relative_onset_value",
+        "relative_onset_position",
+        lambda row: f"expected {share[row]:.7f}, first_drift_step / number of steps",
+    )
+
+
+def _states(
+    check: Findings,
+    read: Mapping[str, Any],
+    *,
+    steps: Codes | None = None,
+    constraints: Codes | None = None,
+    confidence: npt.NDArray[np.int64] | None = None,
+) -> States:
+    n = len(check.bad)
+    zeros = np.zeros(n, np.int32)
+    return States(
+        ids=check.ids,
+        codes={name: read.get(name, zeros) for name in schema.targets()},
+        valid=~check.bad,
+        records=check.records,
+        steps=zeros if steps is None else steps,
+        constraints=zeros if constraints is None else constraints,
+        confidence=np.full(n, -1, np.int64) if confidence is None else confidence,
+    )
+
+
+def checker(kind: str) -> Callable[[Batch], tuple[States, list[Finding]]]:
+    """Give the check for a kind of file: labelled_record, model_input or prediction."""
+    return {LABELLED: labelled, BLIND: blind, PREDICTION: predictions}[kind]
+
+
+def empty(kind: str) -> States:
+    """Give the states of a file without rows."""
+    names: Sequence[str] = schema.header(kind)
+    table = pa.table({name: pa.array([], pa.string()) for name in names})
+    return checker(kind)(Batch(table, np.zeros(0, np.int64)))[0]

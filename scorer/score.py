@@ -1,0 +1,11 @@
+"""The benchmark's `score` command; `reasoning-drift score` does the same and more."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from drift_onset.cli import score_script
+
+if __name__ == "__main__":
+    sys.exit(score_script())

@@ -1,0 +1,11 @@
+"""The benchmark's `validate` command; `reasoning-drift validate` does the same and more."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from drift_onset.cli import validate_script
+
+if __name__ == "__main__":
+    sys.exit(validate_script())
