@@ -91,6 +91,8 @@ def load(config="default", **options):
             f"Expected argument `config` to be one of {', '.join(_CONFIGS)} but got {config!r}"
         )
     root = schema.resource("data").parent
+    for split in _CONFIGS[config].values():  # else its problems hide behind a build error
+        _typed.read(root / _SPLITS[split].file, _SPLITS[split].record)
     builder = ReasoningDrift(
         config_name=config,
         base_path=str(root),

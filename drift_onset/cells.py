@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,12 +35,39 @@ def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
         if isinstance(column, pa.ChunkedArray):
-            column = column.chunk(0) if column.num_chunks else pa.array([], column.type)
+            column = (
+                pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
+            )
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_null(column.type) or pa.types.is_large_string(column.type):
         column = column.cast(pa.string())
     return column
+
+
+def arrow(values: npt.NDArray[Any], missing: npt.NDArray[np.bool_] | None = None) -> pa.Array:
+    """Give numpy values as an Arrow array; `pa.array` would import pandas for that.
+
+    Args:
+        values: n numbers or booleans.
+        missing: n booleans, which values are null.
+    """
+    bits = values.dtype == np.bool_
+    data = np.packbits(values, bitorder="little") if bits else np.ascontiguousarray(values)
+    known = None if missing is None else np.packbits(~missing, bitorder="little")
+    buffers = [None if known is None else pa.py_buffer(known), pa.py_buffer(data)]
+    kind = pa.bool_() if bits else pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(kind, len(values), buffers)
+
+
+def text_array(texts: Sequence[str | None]) -> pa.Array:
+    """Give texts as an Arrow array, None as null; without the pandas import of `pa.array`."""
+    encoded = [b"" if text is None else text.encode() for text in texts]
+    offsets = np.zeros(len(encoded) + 1, np.int32)
+    np.cumsum([len(text) for text in encoded], out=offsets[1:])
+    known = np.packbits([text is not None for text in texts], bitorder="little")
+    buffers = [pa.py_buffer(known), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
 
 
 def _numpy(array: pa.Array, missing: int) -> npt.NDArray[np.int64]:
@@ -59,7 +87,7 @@ def label_codes(column: pa.Array, names: Sequence[str]) -> Codes:
     """
     column = one_array(column)
     if pa.types.is_string(column.type):
-        found = pc.index_in(column, value_set=pa.array(names, pa.string()))
+        found = pc.index_in(column, value_set=text_array(names))
         return _numpy(found, UNREADABLE).astype(np.int32)
     if pa.types.is_integer(column.type):
         codes = _numpy(column, UNREADABLE)
@@ -152,7 +180,7 @@ def is_blank(column: pa.Array) -> npt.NDArray[np.bool_]:
     blank = ~np.asarray(visible, np.bool_)
     rest = np.flatnonzero(blank)
     if len(rest):  # only a text that does not start with visible ASCII is looked at whole
-        stripped = pc.utf8_trim_whitespace(column.take(pa.array(rest)))
+        stripped = pc.utf8_trim_whitespace(column.take(arrow(rest)))
         blank[rest] = np.asarray(pc.fill_null(pc.equal(stripped, ""), True), np.bool_)
     return blank
 

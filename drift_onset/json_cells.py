@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from drift_core import strict_json
 from drift_core.problems import escaped
 from drift_onset import schema
-from drift_onset.cells import BLANK, UNREADABLE, Codes
+from drift_onset.cells import BLANK, UNREADABLE, Codes, arrow
 
 NONE = "none"
 _PLAIN_STEPS = 40
@@ -150,7 +150,7 @@ def constraints(
     """
     plain = _numpy_bool(pc.match_substring_regex(column, _PLAIN_CONSTRAINTS))
     inner = pc.binary_slice(column.cast(pa.binary()), 2, -2)
-    inner = pc.if_else(pa.array(plain), inner, b"").cast(pa.string())
+    inner = pc.if_else(arrow(plain), inner, b"").cast(pa.string())
     texts = pc.split_pattern_regex(inner, '", ?"')
     counts = np.array(pc.list_value_length(texts), np.int32)
     values, row_of = texts.flatten(), np.repeat(np.arange(len(counts)), counts)
@@ -167,7 +167,7 @@ def constraints(
     numbers = {}
     for name, wanted in quoted.items():
         found = np.full(len(counts), UNREADABLE, np.int32)
-        hits = np.flatnonzero(_numpy_bool(pc.equal(values, wanted.take(pa.array(row_of)))))
+        hits = np.flatnonzero(_numpy_bool(pc.equal(values, wanted.take(arrow(row_of)))))
         found[row_of[hits]] = hits - starts[row_of[hits]] + 1
         found[_numpy_bool(pc.equal(wanted, NONE))] = BLANK
         numbers[name] = found

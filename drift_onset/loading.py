@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from drift_core.problems import Problem
 from drift_onset import json_cells, schema, validate
+from drift_onset.cells import text_array
 from drift_onset.findings import Finding
 from drift_onset.pairing import duplicates
 from drift_onset.records import Batch, CsvFile, Progress
@@ -142,7 +143,7 @@ def _wanted(kind: str) -> tuple[str, ...]:
 def _with_ids(table: pa.Table) -> pa.Table:
     if "scenario_id" in table.column_names:
         return table
-    ids = pa.array([f"row {i}" for i in range(table.num_rows)], pa.string())
+    ids = text_array([f"row {i}" for i in range(table.num_rows)])
     return table.append_column("scenario_id", ids)
 
 

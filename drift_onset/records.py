@@ -8,7 +8,6 @@ Both give the same rows for the same well-formed file.
 from __future__ import annotations
 
 import csv
-import io
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,13 +21,13 @@ import pyarrow as pa
 import pyarrow.csv
 
 from drift_core.problems import escaped
+from drift_onset.cells import text_array
 from drift_onset.findings import Finding
 
 Progress = Callable[[int], None]
 
 BLOCK_BYTES = 16 << 20
 _CHUNK_ROWS = 10_000
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -37,25 +36,6 @@ class Batch:
 
     table: pa.Table
     records: npt.NDArray[np.int64]
-
-
-class _Bytes(io.RawIOBase):
-    """A byte stream that notes whether a NUL went by, and tells how many bytes did."""
-
-    def __init__(self, raw: io.BufferedReader, progress: Progress | None) -> None:
-        self._raw = raw
-        self._progress = progress
-        self.has_nul = False
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._raw.read(size)
-        self.has_nul = self.has_nul or b"\0" in data
-        if self._progress:
-            self._progress(len(data))
-        return data
 
 
 @contextmanager
@@ -76,7 +56,7 @@ class CsvFile:
         path: the file.
         columns: required columns, in order.
         optional: columns that may follow them.
-        progress: called with the number of bytes whenever some were read.
+        progress: called with the approximate number of bytes whenever some rows were read.
 
     Attributes:
         header: the columns that are there; empty if the file cannot be read as these columns.
@@ -166,34 +146,42 @@ class CsvFile:
             yield from self._careful(done)
 
     def _fast(self) -> Iterator[pa.Table]:
-        with open(self.path, "rb") as raw:
-            if raw.read(3) != _BOM:
-                raw.seek(0)
-            first = raw.readline()
-            while not first.strip(b"\r\n"):
-                first = raw.readline()
-            if b"\r" in first.rstrip(b"\r\n") or not first.endswith(b"\n") or b'"' in first:
+        # Arrow opens the file itself: a Python file object in its threads can bring the
+        # process down when it ends while one of them still waits for the interpreter.
+        try:
+            reader = pa.csv.open_csv(
+                str(self.path),
+                read_options=pa.csv.ReadOptions(
+                    column_names=list(self.header),
+                    skip_rows=self._header_lines(),
+                    block_size=BLOCK_BYTES,
+                ),
+                parse_options=pa.csv.ParseOptions(newlines_in_values=True),
+                convert_options=pa.csv.ConvertOptions(
+                    column_types={name: pa.string() for name in self.header},
+                    strings_can_be_null=False,
+                ),
+            )
+        except pa.ArrowInvalid:
+            # An empty body is no fault here; anything else is told apart below.
+            raise _NeedsCare from None
+        for batch in reader:
+            if any(_has_nul(column) for column in batch.columns):
                 raise _NeedsCare
-            stream = _Bytes(raw, self.progress)
-            try:
-                reader = pa.csv.open_csv(
-                    pa.PythonFile(stream, mode="r"),
-                    read_options=pa.csv.ReadOptions(
-                        column_names=list(self.header), block_size=BLOCK_BYTES
-                    ),
-                    parse_options=pa.csv.ParseOptions(newlines_in_values=True),
-                    convert_options=pa.csv.ConvertOptions(
-                        column_types={name: pa.string() for name in self.header},
-                        strings_can_be_null=False,
-                    ),
-                )
-            except pa.ArrowInvalid:
-                # An empty body is no fault here; anything else is told apart below.
-                raise _NeedsCare from None
-            for batch in reader:
-                if stream.has_nul:
-                    raise _NeedsCare
-                yield pa.Table.from_batches([batch])
+            if self.progress:
+                self.progress(batch.nbytes)
+            yield pa.Table.from_batches([batch])
+
+    def _header_lines(self) -> int:
+        """Count the lines down to the header; blank ones may stand before it."""
+        with open(self.path, "rb") as raw:
+            for number, line in enumerate(raw, 1):
+                if line.strip(b"\r\n"):
+                    plain = line.endswith(b"\n") and b"\r" not in line.rstrip(b"\r\n")
+                    if plain and b'"' not in line:
+                        return number
+                    break
+        raise _NeedsCare
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         """Read every row but the blank ones with the csv module, header included.
@@ -235,7 +223,7 @@ class CsvFile:
                     good.append(cells)
                     records.append(record)
             columns = [[cells[i] for cells in good] for i in range(width)]
-            arrays = [pa.array(column, pa.string()) for column in columns]
+            arrays = [text_array(column) for column in columns]
             table = pa.Table.from_arrays(arrays, names=list(self.header))
             yield Batch(table, np.asarray(records, np.int64))
 
@@ -258,6 +246,11 @@ class CsvFile:
             if record >= last:
                 break
         return found
+
+
+def _has_nul(column: pa.Array) -> bool:
+    data = column.buffers()[2]
+    return data is not None and np.count_nonzero(np.frombuffer(data, np.uint8)) != data.size
 
 
 class _NeedsCare(Exception):

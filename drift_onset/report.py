@@ -15,7 +15,7 @@ from drift_core import __version__
 from drift_core.files import replacing, write_text
 from drift_core.strict_json import dumps
 from drift_onset import schema
-from drift_onset.cells import BILLION, BLANK
+from drift_onset.cells import BILLION, BLANK, arrow, text_array
 from drift_onset.counts import Columns
 from drift_onset.json_cells import NONE
 from drift_onset.schema import PREDICTED
@@ -141,17 +141,15 @@ def prediction_table(ids: pa.Array, side_by_side: Columns) -> pa.Table:
     for target in targets:
         if target in side_by_side.labels:
             pair = side_by_side.labels[target]
-            values = pa.array(schema.labels(target), pa.string())
+            values = text_array(schema.labels(target))
             gold[target], predicted[target] = (_labels(codes, values) for codes in pair)
         elif target == targets[-1]:
             pair = side_by_side.residual
             gold[target], predicted[target] = (_residuals(codes) for codes in pair)
         else:
             pair = side_by_side.onset
-            gold[target], predicted[target] = (
-                pa.array(codes, pa.int32(), mask=codes <= BLANK) for codes in pair
-            )
-        correct[target] = pa.array(pair[0] == pair[1])
+            gold[target], predicted[target] = (arrow(codes, codes <= BLANK) for codes in pair)
+        correct[target] = arrow(pair[0] == pair[1])
     error, confidence = side_by_side.onset_error, side_by_side.confidence
     return pa.table(
         {
@@ -159,23 +157,23 @@ def prediction_table(ids: pa.Array, side_by_side: Columns) -> pa.Table:
             **{f"gold_{name}": values for name, values in gold.items()},
             **{f"{PREDICTED}{name}": values for name, values in predicted.items()},
             **{f"{name}_correct": values for name, values in correct.items()},
-            "complete_primary_correct": pa.array(side_by_side.complete),
-            "onset_absolute_error": pa.array(error, pa.int32(), mask=error < 0),
-            "confidence": pa.array(confidence / BILLION, pa.float64(), mask=confidence < 0),
+            "complete_primary_correct": arrow(side_by_side.complete),
+            "onset_absolute_error": arrow(error, error < 0),
+            "confidence": arrow(confidence / BILLION, confidence < 0),
         }
     )
 
 
 def _labels(codes: Any, values: pa.Array) -> pa.Array:
     known = codes < len(values)
-    return values.take(pa.array(np.where(known, codes, 0), mask=~known))
+    return values.take(arrow(np.where(known, codes, 0), ~known))
 
 
 def _residuals(codes: Any) -> pa.Array:
     """Numbers as text and `none`, as in a prediction file; null where unanswered."""
     distinct, where = np.unique(codes, return_inverse=True)
     texts = [None if c < BLANK else NONE if c == BLANK else str(c) for c in distinct.tolist()]
-    return pa.array(texts, pa.string()).take(pa.array(where))
+    return text_array(texts).take(arrow(where))
 
 
 def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from drift_onset.cells import Codes
+from drift_onset.cells import Codes, arrow
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class States:
     def take(self, rows: npt.NDArray[np.int64]) -> States:
         """Give the rows at these positions, in this order."""
         return States(
-            ids=self.ids.take(pa.array(rows)),
+            ids=self.ids.take(arrow(rows)),
             codes={name: codes[rows] for name, codes in self.codes.items()},
             **{
                 field.name: getattr(self, field.name)[rows]
@@ -81,7 +81,7 @@ class States:
         ids, codes = self.ids, self.codes
         if len(ids) > 1 and not pc.all(pc.less(ids[:-1], ids[1:])).as_py():
             order = np.asarray(pc.sort_indices(ids), np.int64)
-            ids, codes = ids.take(pa.array(order)), {n: c[order] for n, c in codes.items()}
+            ids, codes = ids.take(arrow(order)), {n: c[order] for n, c in codes.items()}
         digest = hashlib.sha256()
         lengths = np.asarray(pc.binary_length(ids), "<i4")
         digest.update(lengths.tobytes())

@@ -292,5 +292,5 @@ def checker(kind: str) -> Callable[[Batch], tuple[States, list[Finding]]]:
 def empty(kind: str) -> States:
     """Give the states of a file without rows."""
     names: Sequence[str] = schema.header(kind)
-    table = pa.table({name: pa.array([], pa.string()) for name in names})
+    table = pa.table({name: pa.nulls(0, pa.string()) for name in names})
     return checker(kind)(Batch(table, np.zeros(0, np.int64)))[0]

@@ -1,0 +1,75 @@
+"""Checks between the files of the repository."""
+
+from __future__ import annotations
+
+import json
+
+from planting import BLINDED, MANIFEST, TEST, Check, Place, cells, raw, removed, rows, with_manifest
+
+TRAIN, DEV = "data/train.csv", "data/dev.csv"
+CHANGED = cells(DEV, "RDOD2-017", domain="another_domain")
+LAWFUL = with_manifest(CHANGED)
+COMPACT = raw(MANIFEST, lambda data: json.dumps(json.loads(data)).encode())
+BOTH = with_manifest(cells(TEST, "RDOD2-025", domain="x"), cells(BLINDED, "RDOD2-025", domain="x"))
+
+
+def swap_rows(found: list[dict[str, str]]) -> list[dict[str, str]]:
+    return [found[1], found[0], *found[2:]]
+
+
+def without_last(found: list[dict[str, str]]) -> list[dict[str, str]]:
+    return found[:-1]
+
+
+def renamed(name: str, old: str, new: str):
+    return cells(name, old, scenario_id=new)
+
+
+def at(code: str, file: str, scenario: str | None, column: str | None) -> Place:
+    return code, file, None, scenario, column, None
+
+
+# fmt: off
+REPOSITORY = [
+    Check("file_missing", "repository", "split", removed(DEV), LAWFUL, file=DEV),
+    Check("file_missing", "repository", "manifest", removed(MANIFEST), COMPACT, file=MANIFEST),
+    Check("file_empty", "repository", "split", raw(TRAIN, lambda data: b""), LAWFUL, file=TRAIN),
+    Check("json_invalid", "repository", "manifest", raw(MANIFEST, lambda data: data[:-3]), COMPACT,
+          file=MANIFEST),
+    Check("manifest_checksum", "repository", "content", CHANGED, LAWFUL,
+          column="sha256", file=MANIFEST),
+    Check("manifest_checksum", "repository", "rows",
+          raw(MANIFEST, lambda data: data.replace(b'"rows": 8', b'"rows": 9')), COMPACT,
+          column="rows", file=MANIFEST),
+    Check("manifest_checksum", "repository", "header",
+          raw(MANIFEST, lambda data: data.replace(b'"task"', b'"tasks"', 1)), COMPACT,
+          column="header", file=MANIFEST),
+    Check("repository_id", "repository", "not of the split",
+          with_manifest(renamed(DEV, "RDOD2-024", "RDOD2-037")), LAWFUL,
+          scenario="RDOD2-037", column="scenario_id", file=DEV,
+          also=(at("repository_id", DEV, "RDOD2-024", "scenario_id"),)),
+    Check("repository_id", "repository", "missing from the split",
+          with_manifest(rows(DEV, without_last)), LAWFUL,
+          scenario="RDOD2-024", column="scenario_id", file=DEV),
+    Check("repository_id", "repository", "out of order", with_manifest(rows(DEV, swap_rows)),
+          LAWFUL, column="scenario_id", file=DEV),
+    Check("split_overlap", "repository", "train in dev",
+          with_manifest(renamed(DEV, "RDOD2-024", "RDOD2-016")), LAWFUL,
+          scenario="RDOD2-016", column="scenario_id", file=DEV,
+          also=(at("repository_id", DEV, "RDOD2-016", "scenario_id"),
+                at("repository_id", DEV, "RDOD2-024", "scenario_id"))),
+    Check("blind_ids", "repository", "order", with_manifest(rows(BLINDED, swap_rows)), BOTH,
+          file=BLINDED, also=(at("repository_id", BLINDED, None, "scenario_id"),)),
+    Check("blind_ids", "repository", "one less", with_manifest(rows(BLINDED, without_last)), BOTH,
+          file=BLINDED, also=(at("repository_id", BLINDED, "RDOD2-036", "scenario_id"),)),
+    Check("blind_inputs", "repository", "task",
+          with_manifest(cells(BLINDED, "RDOD2-025", task="Another task.")), BOTH,
+          scenario="RDOD2-025", column="task", file=BLINDED),
+    Check("blind_inputs", "repository", "space in JSON",
+          with_manifest(cells(BLINDED, "RDOD2-025", constraints_json='["a"]')), BOTH,
+          scenario="RDOD2-025", column="constraints_json", file=BLINDED),
+    Check("header_order", "repository", "two columns swapped",
+          with_manifest(raw(DEV, lambda data: data.replace(b"domain,task", b"task,domain", 1))),
+          LAWFUL, file=DEV, value=None),
+]
+# fmt: on
