@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,8 @@ def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
         if isinstance(column, pa.ChunkedArray):
-            column = (
-                pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
-            )
+            # older versions of Arrow keep the chunks
+            column = column.chunk(0) if column.num_chunks else pa.nulls(0, column.type)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_null(column.type) or pa.types.is_large_string(column.type):
@@ -70,9 +70,51 @@ def text_array(texts: Sequence[str | None]) -> pa.Array:
     return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
 
 
-def _numpy(array: pa.Array, missing: int) -> npt.NDArray[np.int64]:
-    filled = pc.fill_null(array.cast(pa.int64()), missing)
-    return np.asarray(filled.to_numpy(zero_copy_only=False), np.int64)
+@cache
+def text_scalar(text: str) -> pa.Scalar:
+    """Give a text as an Arrow scalar, to compare columns with."""
+    return text_array([text])[0]
+
+
+def _bits(buffer: pa.Buffer, array: pa.Array) -> npt.NDArray[np.bool_]:
+    end = array.offset + len(array)
+    packed = np.frombuffer(buffer, np.uint8)
+    return np.unpackbits(packed, count=end, bitorder="little")[array.offset :].view(np.bool_)
+
+
+def to_numpy(array: pa.Array) -> npt.NDArray[Any]:
+    """Give a column of numbers or booleans as numpy, whatever stands where it is null.
+
+    The array's own method would import pandas; this one looks at its buffers.
+    """
+    data = array.buffers()[1]
+    if pa.types.is_boolean(array.type):
+        return _bits(data, array) if len(array) else np.zeros(0, np.bool_)
+    kind = np.dtype(array.type.to_pandas_dtype())
+    return np.frombuffer(data or b"", kind)[array.offset : array.offset + len(array)]
+
+
+def is_null(array: pa.Array) -> npt.NDArray[np.bool_]:
+    """Tell which values of a column are null."""
+    if pa.types.is_null(array.type):
+        return np.ones(len(array), np.bool_)
+    known = array.buffers()[0]
+    return np.zeros(len(array), np.bool_) if known is None else ~_bits(known, array)
+
+
+def numbers(array: pa.Array, missing: int = UNREADABLE) -> npt.NDArray[np.int64]:
+    """Give an integer column as numpy, nulls as another number."""
+    return np.where(is_null(array), missing, to_numpy(array)).astype(np.int64)
+
+
+def mask(array: pa.Array) -> npt.NDArray[np.bool_]:
+    """Give a boolean column as numpy, nulls as False; the result can be written to."""
+    return to_numpy(array) & ~is_null(array)
+
+
+def equals(column: pa.Array, text: str) -> npt.NDArray[np.bool_]:
+    """Tell which texts of a column equal a text; a null equals none."""
+    return mask(pc.equal(column, text_scalar(text)))
 
 
 def label_codes(column: pa.Array, names: Sequence[str]) -> Codes:
@@ -88,9 +130,9 @@ def label_codes(column: pa.Array, names: Sequence[str]) -> Codes:
     column = one_array(column)
     if pa.types.is_string(column.type):
         found = pc.index_in(column, value_set=text_array(names))
-        return _numpy(found, UNREADABLE).astype(np.int32)
+        return numbers(found).astype(np.int32)
     if pa.types.is_integer(column.type):
-        codes = _numpy(column, UNREADABLE)
+        codes = numbers(column)
         return np.where((codes >= 0) & (codes < len(names)), codes, UNREADABLE).astype(np.int32)
     return np.full(len(column), UNREADABLE, np.int32)
 
@@ -124,18 +166,18 @@ def positions(
         encoded = pc.dictionary_encode(column, null_encoding="encode")
         texts = encoded.dictionary.to_pylist()
         table = np.asarray([_position(t, blanks, float_text) for t in texts], np.int32)
-        return table[_numpy(encoded.indices, 0)] if texts else np.zeros(0, np.int32)
+        return table[numbers(encoded.indices, 0)] if texts else np.zeros(0, np.int32)
     if pa.types.is_floating(column.type):
-        values = np.asarray(column.cast(pa.float64()).fill_null(0.5).to_numpy(), np.float64)
+        values = np.where(is_null(column), 0.5, to_numpy(column.cast(pa.float64())))
         whole = (values >= 1) & (values <= INT32_MAX) & (values == np.floor(values))
-        numbers = np.where(whole, values, UNREADABLE).astype(np.int32)
+        read = np.where(whole, values, UNREADABLE).astype(np.int32)
     elif pa.types.is_integer(column.type):
-        numbers64 = _numpy(column, UNREADABLE)
-        whole = (numbers64 >= 1) & (numbers64 <= INT32_MAX)
-        numbers = np.where(whole, numbers64, UNREADABLE).astype(np.int32)
+        wide = numbers(column)
+        whole = (wide >= 1) & (wide <= INT32_MAX)
+        read = np.where(whole, wide, UNREADABLE).astype(np.int32)
     else:
-        numbers = np.full(len(column), UNREADABLE, np.int32)
-    return np.where(np.asarray(column.is_null()), np.int32(BLANK), numbers)
+        read = np.full(len(column), UNREADABLE, np.int32)
+    return np.where(is_null(column), np.int32(BLANK), read)
 
 
 def decimals(column: pa.Array) -> npt.NDArray[np.float64]:
@@ -149,20 +191,20 @@ def decimals(column: pa.Array) -> npt.NDArray[np.float64]:
     """
     column = one_array(column)
     if pa.types.is_string(column.type):
-        blank = np.asarray(pc.fill_null(pc.equal(column, ""), True))
-        plain = pc.fill_null(pc.match_substring_regex(column, _DECIMAL), False)
-        zeros = pc.if_else(plain, column, "0")
-        numbers = np.array(zeros.cast(pa.float64()), np.float64)
-        numbers[~np.asarray(plain)] = np.inf
+        blank = equals(column, "") | is_null(column)
+        plain = mask(pc.match_substring_regex(column, _DECIMAL))
+        zeros = pc.if_else(arrow(plain), column, text_scalar("0"))
+        read = to_numpy(zeros.cast(pa.float64())).copy()
+        read[~plain] = np.inf
     elif pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-        blank = np.asarray(column.is_null())
-        numbers = np.array(column.cast(pa.float64()).fill_null(0), np.float64)
-        numbers[np.isnan(numbers)] = np.inf
+        blank = is_null(column)
+        read = to_numpy(column.cast(pa.float64())).copy()
+        read[np.isnan(read)] = np.inf
     else:
-        blank = np.asarray(column.is_null())
-        numbers = np.full(len(column), np.inf)
-    numbers[blank] = np.nan
-    return numbers
+        blank = is_null(column)
+        read = np.full(len(column), np.inf)
+    read[blank] = np.nan
+    return read
 
 
 def billionths(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
@@ -176,12 +218,11 @@ def billionths(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 def is_blank(column: pa.Array) -> npt.NDArray[np.bool_]:
     """Tell which texts are null, empty or white space only (Unicode white space included)."""
-    visible = pc.fill_null(pc.match_substring_regex(column, "^[!-~]"), False)
-    blank = ~np.asarray(visible, np.bool_)
+    blank = ~mask(pc.match_substring_regex(column, "^[!-~]"))
     rest = np.flatnonzero(blank)
     if len(rest):  # only a text that does not start with visible ASCII is looked at whole
         stripped = pc.utf8_trim_whitespace(column.take(arrow(rest)))
-        blank[rest] = np.asarray(pc.fill_null(pc.equal(stripped, ""), True), np.bool_)
+        blank[rest] = equals(stripped, "") | is_null(stripped)
     return blank
 
 

@@ -12,14 +12,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from drift_core import strict_json
 from drift_core.problems import escaped
 from drift_onset import schema
-from drift_onset.cells import BLANK, UNREADABLE, Codes, arrow
+from drift_onset.cells import BLANK, UNREADABLE, Codes, arrow, equals, mask, text_scalar, to_numpy
 
 NONE = "none"
 _PLAIN_STEPS = 40
@@ -115,7 +114,7 @@ def trajectories(column: pa.Array) -> tuple[Codes, list[Fault]]:
     Returns:
         int32 counts, UNREADABLE where the cell has a fault, and the faults.
     """
-    plain = _numpy_bool(pc.match_substring_regex(column, _PLAIN_TRAJECTORY))
+    plain = mask(pc.match_substring_regex(column, _PLAIN_TRAJECTORY))
     counts = _count_byte(column, ord("{"))
     faults: list[Fault] = []
     for row in np.flatnonzero(~plain).tolist():
@@ -148,28 +147,28 @@ def constraints(
         int32 counts (UNREADABLE for a cell with a fault); for each quoting column the 1-based
         numbers (BLANK for `none`, UNREADABLE where nothing matches); and the faults of the cells.
     """
-    plain = _numpy_bool(pc.match_substring_regex(column, _PLAIN_CONSTRAINTS))
+    plain = mask(pc.match_substring_regex(column, _PLAIN_CONSTRAINTS))
     inner = pc.binary_slice(column.cast(pa.binary()), 2, -2)
-    inner = pc.if_else(arrow(plain), inner, b"").cast(pa.string())
+    inner = pc.if_else(arrow(plain), inner, text_scalar("").cast(pa.binary())).cast(pa.string())
     texts = pc.split_pattern_regex(inner, '", ?"')
-    counts = np.array(pc.list_value_length(texts), np.int32)
+    counts = to_numpy(pc.list_value_length(texts)).copy()
     values, row_of = texts.flatten(), np.repeat(np.arange(len(counts)), counts)
     starts = np.cumsum(counts) - counts
 
     # Two of one row can only stand as far apart as the longest row is.
     lowered = pc.utf8_lower(values)
-    plain[row_of[_numpy_bool(pc.equal(lowered, NONE))]] = False
+    plain[row_of[equals(lowered, NONE)]] = False
     for apart in range(1, int(counts.max(initial=0))):
-        same = _numpy_bool(pc.equal(lowered[apart:], lowered[:-apart]))
+        same = mask(pc.equal(lowered[apart:], lowered[:-apart]))
         hit = np.flatnonzero(same & (row_of[apart:] == row_of[:-apart]))
         plain[row_of[hit]] = False
 
     numbers = {}
     for name, wanted in quoted.items():
         found = np.full(len(counts), UNREADABLE, np.int32)
-        hits = np.flatnonzero(_numpy_bool(pc.equal(values, wanted.take(arrow(row_of)))))
+        hits = np.flatnonzero(mask(pc.equal(values, wanted.take(arrow(row_of)))))
         found[row_of[hits]] = hits - starts[row_of[hits]] + 1
-        found[_numpy_bool(pc.equal(wanted, NONE))] = BLANK
+        found[equals(wanted, NONE)] = BLANK
         numbers[name] = found
 
     faults: list[Fault] = []
@@ -198,7 +197,3 @@ def why_no_match(text: str, cell: str) -> str:
         if fold(text).strip() == fold(constraint).strip():
             return f"differs from constraint {number} in case or surrounding space only"
     return "is none of the constraints"
-
-
-def _numpy_bool(array: pa.Array) -> npt.NDArray[np.bool_]:
-    return np.array(pc.fill_null(array, False).to_numpy(zero_copy_only=False), np.bool_)

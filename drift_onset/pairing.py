@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from drift_core.problems import escaped
 from drift_onset import schema
-from drift_onset.cells import is_blank
+from drift_onset.cells import is_blank, mask, numbers
 from drift_onset.findings import Finding
 from drift_onset.schema import PREDICTED
 from drift_onset.states import States
@@ -44,7 +44,7 @@ def duplicates(states: States) -> tuple[npt.NDArray[np.bool_], list[Finding]]:
         A mask of every row whose identifier is repeated, first ones included, and a finding for
         each repetition.
     """
-    first = np.asarray(pc.index_in(states.ids, value_set=states.ids), np.int64)
+    first = numbers(pc.index_in(states.ids, value_set=states.ids))
     repeated = first != np.arange(len(first))
     repeated &= ~is_blank(states.ids)
     mask = repeated.copy()
@@ -78,15 +78,14 @@ def pair(gold: States, predictions: States) -> tuple[Pairs, list[Finding]]:
         about the predictions.
     """
     repeated, findings = duplicates(predictions)
-    place = pc.fill_null(pc.index_in(predictions.ids, value_set=gold.ids), -1)
-    of_gold = np.asarray(place, np.int64)
+    of_gold = numbers(pc.index_in(predictions.ids, value_set=gold.ids), -1)
     unknown = of_gold < 0
     for row in np.flatnonzero(unknown & ~is_blank(predictions.ids)).tolist():
         scenario = predictions.ids[row].as_py()
         message = f"{escaped(scenario)} is no scenario of the gold file"
         findings.append(_finding(predictions, row, "unknown_scenario", "scenario_id", message))
     absent = pc.is_null(pc.index_in(gold.ids, value_set=predictions.ids))
-    for row in np.flatnonzero(np.asarray(absent)).tolist():
+    for row in np.flatnonzero(mask(absent)).tolist():
         scenario = gold.ids[row].as_py()
         message = "has no prediction; expected one row for every gold scenario"
         findings.append(Finding(None, scenario, "missing_prediction", None, None, message))
@@ -129,11 +128,11 @@ def _bounds(
         (residual, gold.constraints, "residual_bounds", "a constraint"),
     ):
         bound = np.where(of_gold >= 0, lengths[of_gold], 0)
-        numbers = predictions.codes[target]
-        beyond = (bound > 0) & (numbers > bound)
+        predicted = predictions.codes[target]
+        beyond = (bound > 0) & (predicted > bound)
         outside |= beyond
         for row in np.flatnonzero(beyond).tolist():
-            message = f"got {numbers[row]}, expected blank or {what} from 1 to {bound[row]}"
+            message = f"got {predicted[row]}, expected blank or {what} from 1 to {bound[row]}"
             findings.append(_finding(predictions, row, code, PREDICTED + target, message))
     return outside, findings
 

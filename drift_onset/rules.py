@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.compute as pc
 
 from drift_onset import cells, schema
 from drift_onset.cells import BLANK, UNREADABLE
@@ -49,7 +48,7 @@ def hold(check: Findings, read: Mapping[str, Any], kind: str, columns: Mapping[s
         codes = read.get(name)
         if codes is None:
             text = cells.one_array(check.table[name])
-            codes = np.asarray(pc.not_equal(text, NONE), np.int64)
+            codes = np.where(cells.equals(text, NONE), BLANK, 1)
         symbols, values = _symbols(schema.fields(kind)[name], codes)
         choices.append(values)
         key = key * len(values) + symbols

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from drift_onset.cells import Codes, arrow
+from drift_onset.cells import Codes, arrow, to_numpy
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,10 @@ class States:
         """
         ids, codes = self.ids, self.codes
         if len(ids) > 1 and not pc.all(pc.less(ids[:-1], ids[1:])).as_py():
-            order = np.asarray(pc.sort_indices(ids), np.int64)
+            order = to_numpy(pc.sort_indices(ids)).astype(np.int64)
             ids, codes = ids.take(arrow(order)), {n: c[order] for n, c in codes.items()}
         digest = hashlib.sha256()
-        lengths = np.asarray(pc.binary_length(ids), "<i4")
+        lengths = to_numpy(pc.binary_length(ids)).astype("<i4")
         digest.update(lengths.tobytes())
         _, offsets, data = ids.buffers()
         if len(ids):

@@ -126,9 +126,10 @@ def _blank_rows(columns: Mapping[str, pa.Array]) -> Bools:
     for column in columns.values():
         if not blank.any():
             break
-        text = pa.types.is_string(column.type)
-        empty = pc.equal(column, "") if text else column.is_null()
-        blank &= np.asarray(pc.fill_null(empty, True), np.bool_)
+        empty = cells.is_null(column)
+        if pa.types.is_string(column.type):
+            empty |= cells.equals(column, "")
+        blank &= empty
     return blank
 
 
@@ -174,10 +175,10 @@ def _bad_text(column: pa.Array, field: Field) -> Bools:
     bad = cells.is_blank(column)
     pattern = field.schema["pattern"]
     if pattern != r"\S":
-        bad |= ~np.asarray(pc.match_substring_regex(column, pattern), np.bool_)
+        bad |= ~cells.mask(pc.match_substring_regex(column, pattern))
     if "not" in field.schema:
         control = pc.match_substring_regex(column, field.schema["not"]["pattern"])
-        bad |= np.asarray(pc.fill_null(control, False), np.bool_)
+        bad |= cells.mask(control)
     return bad
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 
 from planting import BLINDED, PREDICTIONS, TEST, Check, cells, original, raw, removed, rows, swap
 
@@ -29,7 +30,7 @@ def with_bom(data: bytes) -> bytes:
     return b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n")
 
 
-def each_line(first: bytes, other: bytes):
+def each_line(first: bytes, other: bytes) -> Callable[[bytes], bytes]:
     """Add bytes at the end of the header and of every other line."""
 
     def change(data: bytes) -> bytes:
@@ -88,7 +89,10 @@ REVERSED = rows(PREDICTIONS, reverse)
 TASK = original("task")
 NOT_UTF8 = ascii("\udc92" + TASK[:19])
 NUL = ascii("\udc00" + TASK[:19])
-CONFIDENCE = "confidence"
+SWAPPED = "'scenario_id,task,domain,constraints_json,trajectory_json,ou\u2026 (351 characters)"
+CONFIDENCE_FIRST = (
+    "'confidence,scenario_id,predicted_outcome_mode,predicted_fir\u2026 (159 characters)"
+)
 
 # fmt: off
 FILES = [
@@ -101,30 +105,36 @@ FILES = [
           raw(TEST, with_bom)),
     Check("encoding", BLIND, "UTF-16 without mark",
           raw(BLINDED, lambda data: data.decode().encode("utf-16-le")), raw(BLINDED, quoted)),
+    Check("encoding", PRED, "UTF-16", raw(PREDICTIONS, lambda data: data.decode().encode("utf-16")),
+          raw(PREDICTIONS, with_bom)),
     Check("nul", GOLD, "NUL in a cell", swap(TEST, TASK[:6], b"\0" + TASK[:6].encode()),
           swap(TEST, TASK[:6], "\u2400".encode()), 2, "RDOD2-025", "task", NUL),
     # header
     Check("header", PRED, "semicolons", raw(PREDICTIONS, semicolons), raw(PREDICTIONS, with_bom),
-          value=ascii(HEADER.replace(",", ";"))[:60] + "\u2026 (165 characters)"),
+          value=ascii(HEADER.replace(",", ";"))[:60] + "\u2026 (159 characters)"),
     Check("header", PRED, "unknown column", swap(PREDICTIONS, "confidence", b"Confidence"),
           raw(PREDICTIONS, without_confidence), value="'Confidence'"),
     Check("header", PRED, "empty column", raw(PREDICTIONS, each_line(b",", b",")),
           raw(PREDICTIONS, quoted), value="''"),
     Check("header", GOLD, "missing column", raw(TEST, lambda data: data.replace(
           b",annotation_confidence\n", b"\n", 1)), raw(TEST, quoted)),
-    Check("header_duplicate", PRED, "column twice", raw(PREDICTIONS, each_line(b",confidence", b",1")),
+    Check("header_duplicate", PRED, "column twice",
+          raw(PREDICTIONS, each_line(b",confidence", b",1")),
           raw(PREDICTIONS, without_confidence), value="'confidence'"),
     Check("header_order", GOLD, "two columns swapped", raw(TEST, swapped),
-          cells(TEST, "RDOD2-025", domain="task", task="domain"), value=None),
+          cells(TEST, "RDOD2-025", domain="task", task="domain"),
+          value=SWAPPED),
     Check("header_order", PRED, "confidence first", raw(PREDICTIONS, last_column_first),
-          raw(PREDICTIONS, without_confidence), value=None),
+          raw(PREDICTIONS, without_confidence),
+          value=CONFIDENCE_FIRST),
     Check("blind_label_column", BLIND, "label", raw(BLINDED, each_line(b",severity", b",low")),
           raw(BLINDED, with_bom), value="'severity'"),
     # shape
     Check("cell_count", GOLD, "one more", swap(TEST, "RDOD2-025,", b"RDOD2-025,more,"),
           swap(TEST, "RDOD2-025,", b'"RDOD2-025",'), 2, "RDOD2-025", None, "22"),
     Check("cell_count", BLIND, "one less", swap(BLINDED, "clinical_reasoning,", b""),
-          swap(BLINDED, "clinical_reasoning,", b'"clinical,reasoning",'), 2, "RDOD2-025", None, "4"),
+          swap(BLINDED, "clinical_reasoning,", b'"clinical,reasoning",'),
+          2, "RDOD2-025", None, "4"),
     Check("cell_count", PRED, "one more", swap(PREDICTIONS, ",0.9\n", b",0.9,\n"),
           swap(PREDICTIONS, ",0.9\n", b",\n"), 2, "RDOD2-025", None, "8"),
     Check("blank_row", GOLD, "commas", raw(TEST, lambda data: data + b"," * 20 + b"\n"),

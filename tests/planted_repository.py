@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import json
 
-from planting import BLINDED, MANIFEST, TEST, Check, Place, cells, raw, removed, rows, with_manifest
+from planted_files import SWAPPED
+from planting import (
+    BLINDED,
+    MANIFEST,
+    TEST,
+    Check,
+    Edit,
+    Place,
+    cells,
+    raw,
+    removed,
+    rows,
+    with_manifest,
+)
 
 TRAIN, DEV = "data/train.csv", "data/dev.csv"
 CHANGED = cells(DEV, "RDOD2-017", domain="another_domain")
@@ -21,7 +34,7 @@ def without_last(found: list[dict[str, str]]) -> list[dict[str, str]]:
     return found[:-1]
 
 
-def renamed(name: str, old: str, new: str):
+def renamed(name: str, old: str, new: str) -> Edit:
     return cells(name, old, scenario_id=new)
 
 
@@ -70,6 +83,19 @@ REPOSITORY = [
           scenario="RDOD2-025", column="constraints_json", file=BLINDED),
     Check("header_order", "repository", "two columns swapped",
           with_manifest(raw(DEV, lambda data: data.replace(b"domain,task", b"task,domain", 1))),
-          LAWFUL, file=DEV, value=None),
+          LAWFUL, file=DEV,
+          value=SWAPPED),
+    # one file that cannot be read brings no more than its own problem
+    Check("encoding", "repository", "UTF-16",
+          with_manifest(raw(DEV, lambda data: data.decode().encode("utf-16"))),
+          with_manifest(raw(DEV, lambda data: b"\xef\xbb\xbf" + data)), file=DEV),
+    Check("blind_label_column", "repository", "label",
+          with_manifest(raw(BLINDED, lambda data: data.replace(b"\n", b",severity\n"))), BOTH,
+          file=BLINDED, value="'severity'"),
+    Check("cell_count", "repository", "one more",
+          with_manifest(raw(BLINDED, lambda data: data.replace(b"025,", b"025,more,", 1))), BOTH,
+          line=2, scenario="RDOD2-025", file=BLINDED, value="6"),
+    Check("json_invalid", "repository", "nested manifest",
+          raw(MANIFEST, lambda data: b"[" * 100_000), COMPACT, file=MANIFEST),
 ]
 # fmt: on

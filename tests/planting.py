@@ -81,11 +81,9 @@ def cell(
 ) -> Check:
     """Describe a check of one cell: what is planted there, and what may stand there.
 
-    Args:
-        number: of the row at fault, in RDOD2-0xx.
-        column: without `predicted_`.
-        planted: text for the cell; a row if the fault needs other cells too.
-        lawful: text for the cell; a row if the near miss needs other cells; or any edit.
+    The number is that of the row at fault, RDOD2-0xx; the column is named without `predicted_`.
+    What is planted is a text for the cell, or a row if the fault needs other cells too; what is
+    lawful likewise, or any edit.
     """
     bad = planted if isinstance(planted, Row) else Row(number, {column: planted})
     good = Row(number, {column: lawful}) if isinstance(lawful, str) else lawful

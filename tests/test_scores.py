@@ -553,3 +553,41 @@ def test_gold_text_columns_do_not_change_the_hash(tmp_path):
     for name, rows in (("one", records), ("two", other)):
         (tmp_path / name).write_text(csv_text(rows, LABELLED_HEADER), encoding="utf-8")
     assert gold_hash(tmp_path / "one") == gold_hash(tmp_path / "two")
+
+
+def codes_of(gold, answers, **options):
+    with pytest.raises(InvalidInput) as caught:
+        score(gold, answers, resamples=0, **options)
+    return [problem.code for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize("identifier", [1, 1.5, b"a"])
+def test_identifiers_that_are_no_text_are_a_problem(identifier):
+    assert "scenario_id_text" in codes_of([drift()], [drift(scenario_id=identifier)])
+    assert codes_of([drift(scenario_id=identifier)], [drift(scenario_id=identifier)])
+
+
+@pytest.mark.parametrize("identifier", ["", " ", None, "a\x00b"])
+def test_gold_rows_need_an_identifier(identifier):
+    gold = [drift(), drift(scenario_id=identifier)]
+    assert codes_of(gold, [drift()], on_invalid="incorrect") == ["scenario_id_text"]
+
+
+@pytest.mark.parametrize("number", [2**31, 2**63, 2**70, -(2**70)])
+def test_huge_integers_in_memory_are_a_problem(number):
+    answer = drift(first_drift_step=number)
+    assert "first_drift_step_integer" in codes_of([drift()], [answer])
+    report = score([drift()], [answer], on_invalid="incorrect", resamples=0)
+    assert report.scores.n_invalid == 1
+
+
+def test_gold_in_memory_is_held_to_its_bounds():
+    lists = {"constraints": ["first", "second"]}
+    assert codes_of([drift(residual_constraint_id=3) | lists], [drift()]) == ["residual_bounds"]
+    quoted = drift(residual_constraint_failure="2") | lists
+    del quoted["residual_constraint_id"]
+    # A text that is none of the constraints, not the number of one.
+    assert codes_of([quoted], [drift()])
+    quoted["residual_constraint_failure"] = "second"
+    answer = drift(residual_constraint_id=2)
+    assert score([quoted], [answer]).scores.complete_primary_accuracy == 1.0
