@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,13 +15,17 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary path that becomes `path` when the block ends without error.
 
     The parent folder is made. On an error nothing that was there before is touched and
-    no half-written file stays behind.
+    no half-written file stays behind. A symbolic link stays one: the file that it points to is
+    replaced. A device or pipe, which cannot be replaced, is written to as it is.
 
     Args:
         path: the file to write.
 
     Yields:
         A path in the same folder, with the same ending, to be written by the block.
+
+    Raises:
+        OSError: the file cannot be written; the error names `path`.
 
     Example:
         >>> import tempfile, pathlib
@@ -30,22 +35,36 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         >>> out.read_text()
         '{}'
     """
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(
-        prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent
-    )
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(21, "is a directory, expected a file", str(path))
+    if target.exists() and not target.is_file():
+        yield target
+        return
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(
+            prefix=f".{target.stem[:100]}-", suffix=target.suffix, dir=target.parent
+        )
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None
     os.close(handle)
     temporary = Path(name)
     try:
         yield temporary
-        # mkstemp makes files for the owner alone; a report is an ordinary file.
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
+        temporary.chmod(_mode(target))
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _mode(target: Path) -> int:
+    """Give the mode of the file that is replaced, or that of an ordinary new file."""
+    if target.exists():
+        return stat.S_IMODE(target.stat().st_mode)
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

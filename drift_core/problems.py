@@ -39,10 +39,10 @@ class Problem:
         if self.line is not None:
             place += f" item {self.line}" if self.file.startswith("<") else f":{self.line}"
         scenario = self.scenario_id
-        if scenario and not scenario.isprintable():
-            scenario = escaped(scenario)
+        if scenario and (scenario != scenario.strip() or len(scenario) > 60):
+            scenario = escaped(scenario, 60)
         parts = [place, scenario, self.column, self.message]
-        return ": ".join(part for part in parts if part) + f" [{self.code}]"
+        return printable(": ".join(part for part in parts if part) + f" [{self.code}]")
 
 
 class InvalidInput(ValueError):
@@ -71,7 +71,17 @@ def escaped(value: object, limit: int = 80) -> str:
         >>> escaped("full_repair\u200b")
         "'full_repair\\u200b'"
     """
+    if isinstance(value, str) and len(value) > limit:
+        shown = ascii(value[: limit - 20])
+        return f"{shown[: limit - 20]}… ({len(value)} characters)"
     shown = ascii(value)
     if len(shown) <= limit:
         return shown
     return f"{shown[: limit - 20]}… ({len(shown)} characters)"
+
+
+def printable(text: str) -> str:
+    """Escape what a terminal would act on: control and direction characters, line ends."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

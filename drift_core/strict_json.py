@@ -7,7 +7,10 @@ no UTF-8 file can hold. Here each of these is an error with a code.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, NoReturn
+
+from drift_core.problems import escaped
 
 MAX_DEPTH = 64
 INT32_MAX = 2**31 - 1
@@ -18,18 +21,20 @@ class StrictJsonError(ValueError):
 
     Attributes:
         code: `json_invalid`, `json_duplicate_key`, `json_number` or `json_depth`.
+        pairs: for a duplicate key, the keys and values of its object.
     """
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, pairs: Sequence[tuple[str, Any]] = ()) -> None:
         super().__init__(message)
         self.code = code
+        self.pairs = pairs
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise StrictJsonError("json_duplicate_key", f"duplicate key {key!r}")
+            raise StrictJsonError("json_duplicate_key", f"duplicate key {escaped(key)}", pairs)
         found[key] = value
     return found
 
@@ -38,18 +43,22 @@ def _no_constant(text: str) -> NoReturn:
     raise StrictJsonError("json_number", f"{text} is not a JSON number")
 
 
+def _clipped(text: str) -> str:
+    return text if len(text) <= 24 else f"{text[:20]}… ({len(text)} characters)"
+
+
 def _bounded_int(text: str) -> int:
     # Digits are counted first: Python refuses to convert very long ones.
-    if len(text) > 11 or abs(int(text)) > INT32_MAX:
-        shown = text if len(text) <= 24 else f"{text[:20]}… ({len(text)} digits)"
-        raise StrictJsonError("json_number", f"integer {shown} is beyond 32 bits")
+    if len(text) > 11 or not -INT32_MAX - 1 <= int(text) <= INT32_MAX:
+        raise StrictJsonError("json_number", f"integer {_clipped(text)} is beyond 32 bits")
     return int(text)
 
 
 def _finite_float(text: str) -> float:
     number = float(text)
     if number in (float("inf"), float("-inf")):
-        raise StrictJsonError("json_number", f"number {text} is beyond double precision")
+        message = f"number {_clipped(text)} is beyond double precision"
+        raise StrictJsonError("json_number", message)
     return number
 
 
@@ -116,8 +125,13 @@ def loads(text: str) -> Any:
     return value
 
 
-def dumps(value: Any, *, indent: int | None = None) -> str:
-    """Write strict JSON: no NaN or Infinity, text as UTF-8.
+def dumps(value: Any, *, indent: int | None = None, ascii_only: bool = False) -> str:
+    """Write strict JSON: no NaN or Infinity.
+
+    Args:
+        value: what to write.
+        indent: spaces a level; None for one line.
+        ascii_only: whether to escape everything else, for streams that are not UTF-8.
 
     Raises:
         ValueError: a float is not finite.
@@ -126,4 +140,4 @@ def dumps(value: Any, *, indent: int | None = None) -> str:
         >>> dumps({"f1": 0.5, "text": "naïve"})
         '{"f1": 0.5, "text": "naïve"}'
     """
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    return json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, indent=indent)

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from drift_core.strict_json import INT32_MAX
+from drift_onset import schema
 
 UNREADABLE = -2
 BLANK = 0
@@ -40,9 +41,14 @@ def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
             column = column.chunk(0) if column.num_chunks else pa.nulls(0, column.type)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if pa.types.is_null(column.type) or pa.types.is_large_string(column.type):
+    if _is_text(column.type):
         column = column.cast(pa.string())
     return column
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    """Tell whether a type other than string holds text or nothing."""
+    return pa.types.is_null(kind) or str(kind) in ("large_string", "string_view")
 
 
 def arrow(values: npt.NDArray[Any], missing: npt.NDArray[np.bool_] | None = None) -> pa.Array:
@@ -65,7 +71,7 @@ def text_array(texts: Sequence[str | None]) -> pa.Array:
     encoded = [b"" if text is None else text.encode() for text in texts]
     offsets = np.zeros(len(encoded) + 1, np.int32)
     np.cumsum([len(text) for text in encoded], out=offsets[1:])
-    known = np.packbits([text is not None for text in texts], bitorder="little")
+    known = np.packbits(np.array([text is not None for text in texts], np.bool_), bitorder="little")
     buffers = [pa.py_buffer(known), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
     return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
 
@@ -90,7 +96,7 @@ def to_numpy(array: pa.Array) -> npt.NDArray[Any]:
     data = array.buffers()[1]
     if pa.types.is_boolean(array.type):
         return _bits(data, array) if len(array) else np.zeros(0, np.bool_)
-    kind = np.dtype(array.type.to_pandas_dtype())
+    kind = np.dtype({"float": "float32", "double": "float64"}.get(str(array.type), str(array.type)))
     return np.frombuffer(data or b"", kind)[array.offset : array.offset + len(array)]
 
 
@@ -217,13 +223,18 @@ def billionths(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 
 def is_blank(column: pa.Array) -> npt.NDArray[np.bool_]:
-    """Tell which texts are null, empty or white space only (Unicode white space included)."""
+    """Tell which texts are null or have no character that can be seen, as schema.json has it."""
     blank = ~mask(pc.match_substring_regex(column, "^[!-~]"))
-    rest = np.flatnonzero(blank)
-    if len(rest):  # only a text that does not start with visible ASCII is looked at whole
-        stripped = pc.utf8_trim_whitespace(column.take(arrow(rest)))
-        blank[rest] = equals(stripped, "") | is_null(stripped)
+    # Only a text that does not start with visible ASCII is looked at whole.
+    for row in np.flatnonzero(blank).tolist():
+        text = column[row].as_py()
+        blank[row] = text is None or _visible().search(text) is None
     return blank
+
+
+@cache
+def _visible() -> re.Pattern[str]:
+    return re.compile(schema.definition("text")["pattern"])
 
 
 def nearest(value: str, names: Sequence[str]) -> str:

@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from drift_core import __version__
-from drift_core.problems import InvalidInput, Problem
+from drift_core.files import replacing
+from drift_core.problems import InvalidInput, Problem, printable
 from drift_core.strict_json import dumps
 
 if TYPE_CHECKING:
     from drift_onset.report import Report
 
 OK, PROBLEMS, USAGE = 0, 1, 2
+BROKEN_PIPE = 141  # as of a process that SIGPIPE ended
 _PROGRESS_BYTES = 100_000_000
 
 
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is negative, expected 0 or more")
-    return number
+def _whole(highest: int) -> Callable[[str], int]:
+    """Give a reader of whole numbers from 0 to a highest one."""
+
+    def read(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or len(text) > 20 or int(text) > highest:
+            raise argparse.ArgumentTypeError(f"{text[:40]!r}, expected 0 to {highest}")
+        return int(text)
+
+    return read
+
+
+def _file(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("an empty name, expected a file")
+    return text
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -38,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     score = commands.add_parser("score", help="score predictions on both leaderboards")
     _score_arguments(score)
     score.add_argument(
-        "--table", metavar="FILE", help="put the rows here: .parquet, .csv or .jsonl"
+        "--table", type=_file, metavar="FILE", help="put the rows here: .parquet, .csv or .jsonl"
     )
     score.add_argument("--json", action="store_true", help="print the report as JSON")
     score.add_argument(
@@ -47,9 +61,14 @@ def _parser() -> argparse.ArgumentParser:
         default="error",
         help="stop on a problem, or count the scenario as wrong (default: error)",
     )
-    score.add_argument("--seed", type=int, default=0, help="of the resampling (default: 0)")
     score.add_argument(
-        "--resamples", type=_count, default=1000, help="for the intervals (default: 1000)"
+        "--seed", type=_whole(2**63 - 1), default=0, help="of the resampling (default: 0)"
+    )
+    score.add_argument(
+        "--resamples",
+        type=_whole(100_000),
+        default=1000,
+        help="for the intervals, at most 100000 (default: 1000)",
     )
     score.set_defaults(run=_score)
 
@@ -71,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
 def _score_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("gold", help="labelled CSV file")
     parser.add_argument("predictions", help="prediction CSV file")
-    parser.add_argument("--output", metavar="FILE", help="write the JSON report here")
+    parser.add_argument("--output", type=_file, metavar="FILE", help="write the JSON report here")
 
 
 def _validate_arguments(parser: argparse.ArgumentParser) -> None:
@@ -103,12 +122,32 @@ def _print_problems(problems: Sequence[Problem], as_json: bool = False) -> None:
     """Print problems where they belong: as the result if they were asked for as JSON."""
     if as_json:
         for problem in problems:
-            print(dumps(problem.to_dict()))
+            _print_json(problem.to_dict())
         return
     for problem in problems:
         print(problem, file=sys.stderr)
-    count = len(problems)
-    print(f"{count} problem{'' if count == 1 else 's'} found", file=sys.stderr)
+    print(f"{_counted(len(problems), 'problem')} found", file=sys.stderr)
+
+
+def _print_json(value: object, indent: int | None = None) -> None:
+    utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    print(dumps(value, indent=indent, ascii_only=not utf8))
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
+def _overwrites(outputs: Sequence[str | None], inputs: Sequence[str]) -> bool:
+    """Tell, and say, whether a file to write is one to read or is to be written twice."""
+    seen = {os.path.realpath(path): path for path in inputs}
+    for output in filter(None, outputs):
+        real = os.path.realpath(output)
+        if real in seen:
+            print(printable(f"{output} would overwrite {seen[real]}"), file=sys.stderr)
+            return True
+        seen[real] = output
+    return False
 
 
 @contextmanager
@@ -137,30 +176,32 @@ def _scored(args: argparse.Namespace, **options: object) -> Report:
 
 
 def _score(args: argparse.Namespace) -> int:
-    from dataclasses import replace
-
-    from drift_onset.report import TABLE_ENDINGS
+    from drift_onset.report import TABLE_ENDINGS, write_table
 
     if args.table and Path(args.table).suffix.lower() not in TABLE_ENDINGS:
         print(f"--table {args.table}: expected {', '.join(TABLE_ENDINGS)}", file=sys.stderr)
         return USAGE
+    if _overwrites([args.output, args.table], [args.gold, args.predictions]):
+        return USAGE
     report = _scored(args, on_invalid=args.on_invalid, resamples=args.resamples, seed=args.seed)
     if args.table:
-        report.write_table(args.table)
         report = replace(report, inline_table=False)
-    if args.output:
-        report.write(args.output)
+    with ExitStack() as whole:  # both files or none
+        if args.output:
+            path = whole.enter_context(replacing(args.output))
+            path.write_text(report.to_json(), encoding="utf-8", newline="\n")
+        if args.table:
+            write_table(report.table, whole.enter_context(replacing(args.table)))
     if args.json:
-        print(report.to_json(), end="")
+        _print_json(report.to_dict(), indent=2)
         return OK
     from rich.console import Console
 
     from drift_onset.show import show
 
-    console = Console()
-    show(report.to_dict(), console)
+    show(report.to_dict(), Console())
     for path in filter(None, (args.output, args.table)):
-        console.print(f"written: {path}")
+        print(printable(f"written: {path}"))
     return OK
 
 
@@ -186,15 +227,17 @@ def _validate(args: argparse.Namespace) -> int:
         return PROBLEMS
     if not args.json:
         for path, n in checked:
-            print(f"{path}: {n} rows checked, no problems")
+            print(printable(f"{path}: {_counted(n, 'row')} checked, no problems"))
     return OK
 
 
 def _baseline(args: argparse.Namespace) -> int:
     from drift_onset import baseline
 
+    if _overwrites([args.output], [args.blind]):
+        return USAGE
     n = baseline.run(args.blind, args.output)
-    print(f"{args.output}: {n} predictions written")
+    print(printable(f"{args.output}: {_counted(n, 'prediction')} written"))
     return OK
 
 
@@ -212,18 +255,31 @@ def _manifest(args: argparse.Namespace) -> int:
 
     root = Path(args.root)
     repository.write_manifest(root)
-    print(f"{root / repository.MANIFEST} written")
+    print(printable(f"{root / repository.MANIFEST} written"))
     return OK
 
 
 def _guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
     """Run a command; bad input and files that cannot be written are told without a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal may not have every character
+            stream.reconfigure(errors="backslashreplace")
     try:
-        return run(args)
+        code = run(args)
+        sys.stdout.flush()
+        return code
     except InvalidInput as error:
         _print_problems(error.problems)
-    except OSError as error:
-        print(f"{error.filename or 'file'}: {error.strerror or error}", file=sys.stderr)
+    except BrokenPipeError:
+        # Whoever reads has seen enough; nothing more may be written when the process ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except (OSError, ValueError) as error:
+        if not isinstance(error, OSError) and "null byte" not in str(error):
+            raise
+        name = getattr(error, "filename", None) or "output"
+        what = getattr(error, "strerror", None) or error
+        print(printable(f"{name}: {what}"), file=sys.stderr)
     return PROBLEMS
 
 
@@ -246,10 +302,12 @@ def score_script(argv: Sequence[str] | None = None) -> int:
     _score_arguments(parser)
 
     def run(args: argparse.Namespace) -> int:
+        if _overwrites([args.output], [args.gold, args.predictions]):
+            return USAGE
         report = _scored(args)
         if args.output:
             report.write(args.output)
-        print(report.to_json(), end="")
+        _print_json(report.to_dict(), indent=2)
         return OK
 
     return _guarded(run, parser.parse_args(argv))
@@ -274,3 +332,7 @@ def baseline_script(argv: Sequence[str] | None = None) -> int:
 def entry_point() -> None:
     """Run `reasoning-drift` as a process."""
     sys.exit(main())
+
+
+if __name__ == "__main__":
+    entry_point()

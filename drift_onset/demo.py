@@ -32,12 +32,12 @@ def run(folder: Path, console: Console) -> None:
     """
     data, predictions = resource("data"), folder / "predictions.csv"
     n = baseline.run(data / "test_blind.csv", predictions)
-    console.print(f"1. baseline: {n} predictions from {data / 'test_blind.csv'}")
+    _say(console, f"1. baseline: {n} predictions from {data / 'test_blind.csv'}")
     gold = data / "test.csv"
     rows, problems = evaluation.validate_predictions(predictions, gold)
     if problems:
         raise InvalidInput(problems)
-    console.print(f"2. validate: {rows} rows, no problems")
+    _say(console, f"2. validate: {rows} rows, no problems")
     with console.status("3. score: loading the evaluate library, which takes some seconds"):
         import evaluate
 
@@ -47,7 +47,12 @@ def run(folder: Path, console: Console) -> None:
             references=_rows(gold, LABELLED),
             report=True,
         )
-    console.print('3. score: evaluate.load("reasoning_state").compute(...)\n')
+    _say(console, '3. score: evaluate.load("reasoning_state").compute(...)\n')
     write_text(folder / "report.json", dumps(report, indent=2) + "\n")
     show.show(report, console)
-    console.print(f"\npredictions: {predictions}\nreport:      {folder / 'report.json'}")
+    _say(console, f"\npredictions: {predictions}\nreport:      {folder / 'report.json'}")
+
+
+def _say(console: Console, text: str) -> None:
+    """Print a line that may hold a path: as it is, in one piece."""
+    console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -7,16 +7,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from drift_core.problems import InvalidInput, Problem
+from drift_core.problems import InvalidInput, Problem, escaped
 from drift_onset import counts as counting
 from drift_onset import pairing, report, scores, uncertainty
-from drift_onset.loading import Loaded, as_table, read_file, read_gold_file, read_table
+from drift_onset.findings import Finding
+from drift_onset.loading import Loaded, read_file, read_gold_file, read_table
 from drift_onset.pairing import Pairs
-from drift_onset.records import Progress, as_path
+from drift_onset.records import HEADER, Progress, as_path
 from drift_onset.schema import BLIND, LABELLED, PREDICTION
+from drift_onset.tables import as_table
 
 ON_INVALID = ("error", "incorrect")
-_UNUSABLE = ("file_missing", "file_empty", "header", "header_duplicate", "no_rows")
+MAX_RESAMPLES = 100_000
 
 
 def _load(source: Any, kind: str, name: str, progress: Progress | None) -> Loaded:
@@ -32,6 +34,18 @@ def _table(source: Any, name: str, missing_items: bool = False) -> pa.Table:
         raise InvalidInput([Problem("type", name, None, None, None, None, str(error))]) from None
 
 
+def _check_whole(name: str, value: Any, highest: int) -> None:
+    if type(value) is not int or not 0 <= value <= highest:
+        wanted = f"an int from 0 to {highest}"
+        raise ValueError(f"Expected argument `{name}` to be {wanted} but got {escaped(value, 40)}")
+
+
+def check_options(resamples: Any, seed: Any) -> None:
+    """Raise a ValueError unless both are ints that the resampling can take."""
+    _check_whole("resamples", resamples, MAX_RESAMPLES)
+    _check_whole("seed", seed, 2**63 - 1)
+
+
 def _check_on_invalid(on_invalid: str) -> None:
     if on_invalid not in ON_INVALID:
         wanted = " or ".join(map(repr, ON_INVALID))
@@ -44,11 +58,19 @@ def match(gold: Loaded, predictions: Loaded, *, by_id: bool = True) -> Pairs:
     pairs, found = join(gold.states, predictions.states)
     if by_id and not gold.findings:
         gold.findings += pairing.duplicates(gold.states)[1]
-    unusable = any(f.code in _UNUSABLE for f in gold.findings + predictions.findings)
-    told = {"unknown_scenario": gold.unread, "missing_prediction": predictions.unread}
-    if not unusable:
-        predictions.findings += [f for f in found if f.scenario_id not in told.get(f.code, ())]
+    if gold.is_readable and predictions.is_readable:
+        predictions.findings += _founded(found, "missing_prediction", predictions)
+        predictions.findings += _founded(found, "unknown_scenario", gold)
+        paired = ("missing_prediction", "unknown_scenario")
+        predictions.findings += [f for f in found if f.code not in paired]
     return pairs
+
+
+def _founded(found: list[Finding], code: str, other: Loaded) -> list[Finding]:
+    """Keep findings that an identifier has no partner, unless the partner may be unreadable."""
+    lonely = [f for f in found if f.code == code and f.scenario_id not in other.unread]
+    unknown = other.unread.count("") + int((~other.states.named).sum())
+    return [] if other.swallowed or len(lonely) <= unknown else lonely
 
 
 def load_pairs(
@@ -100,8 +122,9 @@ def rows_to_pairs(references: Any, predictions: Any, on_invalid: str = "error") 
 
 def _agreed(gold: Loaded, predictions: Loaded, pairs: Pairs, on_invalid: str) -> Pairs:
     """Raise what was found, less what `incorrect` counts as unanswered."""
-    if on_invalid == "incorrect":
-        predictions.findings = [f for f in predictions.findings if f.code in _UNUSABLE]
+    if on_invalid == "incorrect" and predictions.is_readable:
+        # Rows with findings are unanswered; what is wrong with the header remains wrong.
+        predictions.findings = [f for f in predictions.findings if f.record == HEADER]
     problems = gold.problems() + predictions.problems()
     if problems:
         raise InvalidInput(problems)
@@ -161,8 +184,7 @@ def score(
         >>> score(rows, rows).scores.complete_primary_accuracy
         1.0
     """
-    if resamples < 0:
-        raise ValueError(f"Expected argument `resamples` to be 0 or more but got {resamples}")
+    check_options(resamples, seed)
     pairs = load_pairs(gold, predictions, on_invalid)
     return report_pairs(pairs, on_invalid=on_invalid, resamples=resamples, seed=seed)
 

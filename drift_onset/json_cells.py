@@ -8,7 +8,7 @@ cell is parsed and held against schema.json; that path alone decides what is wro
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from drift_onset.cells import BLANK, UNREADABLE, Codes, arrow, equals, mask, tex
 
 NONE = "none"
 _PLAIN_STEPS = 40
+_SHOWN = 5
 
 # A first character that is visible ASCII keeps blank texts out of the fast path.
 # Without an opening brace in the texts, each one in the cell opens a step.
@@ -56,53 +57,89 @@ def decode(name: str, text: str) -> tuple[Any, list[tuple[str, str]]]:
         text: the cell.
 
     Returns:
-        The decoded value (None if it is not even of that shape) and its faults as (code, message).
+        The decoded value (None if it has a fault) and its faults as (code, message), the first
+        few of a kind.
     """
     try:
         value = strict_json.loads(text)
     except strict_json.StrictJsonError as error:
-        return None, [(error.code, str(error))]
+        step = dict(error.pairs).get("step")
+        where = "" if step is None else f" in step {escaped(step, 20)}"
+        return None, [(error.code, f"{error}{where}")]
     if not isinstance(value, list):
-        kind = {dict: "object", str: "string", type(None): "null"}.get(type(value), "value")
-        return None, [("json_type", f"expected a JSON array, got a JSON {kind}")]
-    faults = [
-        (f"{name}_structure", f"{_place(name, error.instance_path)}{error.message}")
-        for error in schema.cell_validator(name).iter_errors(value)
-    ]
+        return None, [("json_type", f"expected a JSON array, got a JSON {_json_kind(value)}")]
+    faults = _structure(name, value)
     if name == "constraints":
-        faults += _duplicates(value)
+        faults += _few("constraint_duplicate", _duplicates(value))
     else:
         faults += _numbering(value)
     return (None if faults else value), faults
 
 
-def _place(name: str, path: list[Any]) -> str:
-    if not path:
-        return ""
+def _json_kind(value: Any) -> str:
+    kinds = {dict: "object", list: "array", str: "string", bool: "boolean", type(None): "null"}
+    return kinds.get(type(value), "number")
+
+
+def _few(code: str, messages: Iterable[str]) -> list[tuple[str, str]]:
+    """Keep the first few faults of a kind and count the rest."""
+    found = list(messages)
+    shown = [(code, message) for message in found[:_SHOWN]]
+    if len(found) > _SHOWN:
+        shown.append((code, f"and {len(found) - _SHOWN} more of this kind"))
+    return shown
+
+
+def _structure(name: str, value: list[Any]) -> list[tuple[str, str]]:
     item = "constraint" if name == "constraints" else "step"
-    rest = "".join(f" {part}" for part in path[1:])
-    return f"{item} {int(path[0]) + 1}{rest}: "
+    messages = []
+    for error in schema.cell_validator(name).iter_errors(value):
+        path = list(error.instance_path)
+        place = f"{item} {int(path[0]) + 1}{''.join(f' {p}' for p in path[1:])} " if path else ""
+        messages.append(place + _said(list(error.schema_path)[-1], error.instance))
+    return _few(f"{name}_structure", messages)
 
 
-def _duplicates(constraints: list[Any]) -> Iterator[tuple[str, str]]:
+def _said(keyword: Any, value: Any) -> str:
+    """Put a breach of the cell's schema in words."""
+    step = schema.definition("trajectory")["items"]
+    if keyword == "required":
+        return f"lacks {', '.join(key for key in step['required'] if key not in value)}"
+    if keyword == "additionalProperties":
+        extra = [escaped(key, 40) for key in value if key not in step["properties"]]
+        return f"has unexpected keys: {', '.join(extra[:_SHOWN])}"
+    if keyword == "type":
+        return f"is a JSON {_json_kind(value)}: {escaped(value, 40)}"
+    wanted = {
+        "pattern": "is blank",
+        "not": "may not be the word none",
+        "minItems": "the array is empty, expected at least one item",
+    }
+    return wanted.get(str(keyword), f"is {escaped(value, 40)}, beyond the schema's {keyword}")
+
+
+def _duplicates(constraints: list[Any]) -> Iterator[str]:
     seen: dict[str, int] = {}
     for number, text in enumerate(constraints, 1):
         if isinstance(text, str):
             first = seen.setdefault(fold(text), number)
             if first != number:
-                same = "equals" if text == constraints[first - 1] else "looks like"
-                why = "" if same == "equals" else " (equal after Unicode NFC and case folding)"
-                yield "constraint_duplicate", f"constraint {number} {same} constraint {first}{why}"
+                if text == constraints[first - 1]:
+                    yield f"constraint {number} equals constraint {first}"
+                else:
+                    why = "equal after Unicode NFC and case folding"
+                    yield f"constraint {number} looks like constraint {first} ({why})"
 
 
-def _numbering(steps: list[Any]) -> Iterator[tuple[str, str]]:
+def _numbering(steps: list[Any]) -> list[tuple[str, str]]:
+    """Find the first step that is out of number; after it none could be right."""
     for number, step in enumerate(steps, 1):
-        if isinstance(step, dict) and "step" in step:
-            found = step["step"]
-            # JSON Schema counts 2.0 and Python counts True as integers; here neither is one.
-            if type(found) is not int or found != number:
-                got = escaped(found)
-                yield "step_number", f"item {number} has step {got}, expected the integer {number}"
+        found = step.get("step") if isinstance(step, dict) else None
+        # JSON Schema counts 2.0 as an integer; here it is none. Other types were told of before.
+        if type(found) in (int, float) and (type(found) is float or found != number):
+            message = f"item {number} has step {found}, expected {number}: 1, 2, 3, … without gap"
+            return [("step_number", message)]
+    return []
 
 
 def trajectories(column: pa.Array) -> tuple[Codes, list[Fault]]:
@@ -157,7 +194,8 @@ def constraints(
 
     # Two of one row can only stand as far apart as the longest row is.
     lowered = pc.utf8_lower(values)
-    plain[row_of[equals(lowered, NONE)]] = False
+    # Longer words that begin so go the slow way too, which tells them apart.
+    plain[row_of[mask(pc.starts_with(lowered, NONE))]] = False
     for apart in range(1, int(counts.max(initial=0))):
         same = mask(pc.equal(lowered[apart:], lowered[:-apart]))
         hit = np.flatnonzero(same & (row_of[apart:] == row_of[:-apart]))

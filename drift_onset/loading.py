@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from drift_core.problems import Problem
-from drift_onset import json_cells, schema, validate
-from drift_onset.cells import text_array
+from drift_core.problems import Problem, escaped
+from drift_onset import schema, tables, validate
 from drift_onset.findings import Finding
 from drift_onset.pairing import duplicates
 from drift_onset.records import Batch, CsvFile, Progress
@@ -32,14 +29,26 @@ class Loaded:
         states: all rows, the ones with problems included.
         findings: what was found; more may be added.
         lines: row numbers → lines.
-        unread: identifiers of rows that could not be read as rows at all.
+        is_readable: whether its rows could be read at all.
+        unread: identifiers of rows that could not be read; "" for one that is not known.
+        swallowed: whether more rows may be missing than are known: none was found, or one spans
+            lines that may have been rows of their own.
     """
 
     name: str
     states: States
     findings: list[Finding]
     lines: Callable[[Collection[int]], Mapping[int, int]] = field(repr=False)
-    unread: frozenset[str] = frozenset()
+    is_readable: bool = True
+    unread: Sequence[str] = ()
+    swallowed: bool = False
+
+    def add(self, row: int, code: str, column: str | None, message: str) -> None:
+        """Note a finding about a row of the states."""
+        scenario = self.states.ids[row].as_py()
+        value = escaped(scenario) if column == "scenario_id" else None
+        record = int(self.states.records[row])
+        self.findings.append(Finding(record, scenario, code, column, value, message))
 
     def problems(self) -> list[Problem]:
         """Give everything found as problems, in the order of the lines."""
@@ -60,8 +69,7 @@ class Loaded:
 
 
 def _open(path: str, kind: str, progress: Progress | None = None) -> CsvFile:
-    columns, optional = schema.header(kind), schema.optional_columns(kind)
-    return CsvFile(Path(path), columns, optional if kind == schema.PREDICTION else (), progress)
+    return CsvFile(Path(path), schema.header(kind), schema.optional_columns(kind), progress)
 
 
 def read_file(path: str, kind: str, progress: Progress | None = None) -> Loaded:
@@ -80,12 +88,14 @@ def read_file(path: str, kind: str, progress: Progress | None = None) -> Loaded:
         findings += found
     findings += file.findings
     states = States.concat(parts)
+    swallowed = file.swallowed
     if file.header and not len(states) and not findings:
         findings.append(Finding(None, None, "no_rows", None, None, "has no rows below its header"))
+        swallowed = True
     if kind != schema.PREDICTION:  # where rows are matched by identifier, pairing looks as well
         findings += duplicates(states)[1]
-    unread = frozenset(f.scenario_id for f in file.findings if f.scenario_id)
-    return Loaded(str(path), states, findings, file.lines, unread)
+    readable = bool(file.header)
+    return Loaded(str(path), states, findings, file.lines, readable, file.unread, swallowed)
 
 
 def _in_order(
@@ -110,8 +120,10 @@ def _in_order(
 
 
 def read_gold_file(path: str) -> Loaded:
-    """Read a labelled or a blind file, whichever it is."""
-    return read_file(path, schema.BLIND if _open(path, schema.BLIND).header else schema.LABELLED)
+    """Read a labelled or a blind file, whichever its header is nearer to."""
+    blind, labelled = (set(schema.header(kind)) for kind in (schema.BLIND, schema.LABELLED))
+    extra = len(set(_open(path, schema.BLIND).found) & (labelled - blind))
+    return read_file(path, schema.LABELLED if extra > len(labelled - blind) / 2 else schema.BLIND)
 
 
 def read_table(table: pa.Table, kind: str, name: str) -> Loaded:
@@ -124,121 +136,26 @@ def read_table(table: pa.Table, kind: str, name: str) -> Loaded:
         kind: `prediction` or `state`.
         name: what to call it in messages.
     """
-    shaped = _predictions(table) if kind == schema.PREDICTION else _references(table)
-    missing = [n for n in _wanted(kind) if n not in shaped.column_names]
+    predicted = kind == schema.PREDICTION
+    shaped = tables.predictions(table) if predicted else tables.references(table)
+    empty = validate.empty(schema.PREDICTION)
+    if not shaped.num_rows:
+        fault = Finding(None, None, "no_rows", None, None, "has no rows")
+        return Loaded(name, empty, [fault], lambda records: {}, swallowed=True)
+    missing = [n for n in _wanted(kind, shaped) if n not in shaped.column_names]
     if missing:
         message = f"lacks the columns {', '.join(missing)}"
-        states = validate.empty(schema.PREDICTION)
-        fault = Finding(None, None, "header", None, ", ".join(table.column_names), message)
-        return Loaded(name, states, [fault], lambda records: {})
-    check = validate.predictions if kind == schema.PREDICTION else validate.references
+        found = escaped(", ".join(table.column_names))
+        fault = Finding(None, None, "header", None, found, message)
+        return Loaded(name, empty, [fault], lambda records: {}, is_readable=False)
+    check = validate.predictions if predicted else validate.references
     states, findings = check(Batch(shaped, np.arange(shaped.num_rows)))
     return Loaded(name, states, findings, lambda records: {record: record for record in records})
 
 
-def _wanted(kind: str) -> tuple[str, ...]:
-    return schema.header(kind) if kind == schema.PREDICTION else schema.targets()
-
-
-def _with_ids(table: pa.Table) -> pa.Table:
-    if "scenario_id" in table.column_names:
-        return table
-    ids = text_array([f"row {i}" for i in range(table.num_rows)])
-    return table.append_column("scenario_id", ids)
-
-
-def _predictions(table: pa.Table) -> pa.Table:
-    columns = {}
-    for name in (*schema.header(schema.PREDICTION), *schema.optional_columns(schema.PREDICTION)):
-        for known in (name, name.removeprefix(schema.PREDICTED)):
-            if known in table.column_names:
-                columns[name] = table[known]
-                break
-    return _with_ids(pa.table(columns)) if columns else table
-
-
-def _references(table: pa.Table) -> pa.Table:
-    columns = {n: table[n] for n in ("scenario_id", *schema.targets()) if n in table.column_names}
-    constraints = _decoded(table, "constraints")
-    steps = _decoded(table, "trajectory")
-    residual = schema.targets()[-1]
-    quoted = "residual_constraint_failure"
-    if residual not in columns and quoted in table.column_names and constraints is not None:
-        texts = table[quoted].to_pylist()
-        columns[residual] = pa.array(
-            [_number(text, own) for text, own in zip(texts, constraints, strict=True)]
-        )
-    for name, lists in (("steps", steps), ("constraints", constraints)):
-        if lists is not None:
-            columns[name] = pa.array([len(items) or None for items in lists], pa.int32())
-        elif name in table.column_names:
-            columns[name] = table[name]
-    return _with_ids(pa.table(columns)) if columns else table
-
-
-def _number(text: Any, constraints: list[str]) -> str | None:
-    """Give the number of a quoted constraint as text; the text itself if it matches none."""
-    if text in (None, "", json_cells.NONE):
-        return None
-    return str(constraints.index(text) + 1) if text in constraints else str(text)
-
-
-def _decoded(table: pa.Table, name: str) -> list[list[Any]] | None:
-    if name in table.column_names and pa.types.is_list(table[name].type):
-        return [items or [] for items in table[name].to_pylist()]
-    if f"{name}_json" in table.column_names:
-        cells = table[f"{name}_json"].to_pylist()
-        return [json_cells.decode(name, cell)[0] or [] if cell else [] for cell in cells]
-    return None
-
-
-def as_table(source: Any, *, missing_items: bool = False) -> pa.Table:
-    """Turn what users hold into an Arrow table.
-
-    Args:
-        source: an Arrow table, a datasets.Dataset, a pandas DataFrame, a mapping of columns, or
-            a list of row mappings.
-        missing_items: whether an item of a list may be None, as a row of nulls.
-
-    Raises:
-        TypeError: it is none of these.
-    """
-    if isinstance(source, pa.Table):
-        return source
-    if hasattr(source, "with_format") and hasattr(source, "data"):
-        return source.with_format("arrow")[:]
-    if type(source).__module__.split(".")[0] == "pandas":
-        return pa.Table.from_pandas(source, preserve_index=False)
-    if isinstance(source, Mapping):
-        return pa.table({name: column_array(values) for name, values in source.items()})
-    if isinstance(source, Iterable) and not isinstance(source, (str, bytes)):
-        rows = [{} if row is None and missing_items else row for row in source]
-        for item, row in enumerate(rows):
-            if not isinstance(row, Mapping):
-                kind = "None" if row is None else type(row).__name__
-                raise TypeError(f"item {item} is {kind}, expected a mapping of columns to values")
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        return pa.table({n: column_array([row.get(n) for row in rows]) for n in names})
-    raise TypeError(
-        "expected a path, an Arrow table, a Dataset, a DataFrame, a mapping of columns or a list "
-        f"of rows, got {type(source).__name__}"
-    )
-
-
-def column_array(values: Any) -> pa.Array:
-    """Turn Python values into an Arrow array, mixed kinds into texts that show what they were."""
-    if isinstance(values, (pa.Array, pa.ChunkedArray)):
-        return values
-    values = list(values)
-    kinds = {type(value) for value in values if value is not None}
-    if len(kinds) <= 1:
-        return pa.array(values)
-    return pa.array([_text(value) for value in values], pa.string())
-
-
-def _text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, (list, dict)):
-        return json.dumps(value)
-    return str(value)
+def _wanted(kind: str, table: pa.Table) -> tuple[str, ...]:
+    if kind == schema.PREDICTION:
+        return schema.header(kind)
+    *others, residual = schema.targets()
+    quoted = {"residual_constraint_failure", "constraints_json"} <= set(table.column_names)
+    return (*others,) if quoted else (*others, residual)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from drift_onset.evaluation import report_pairs, rows_to_pairs
+from drift_onset.evaluation import check_options, report_pairs, rows_to_pairs
 from drift_onset.typed import CITATION as CITATION
 
 DESCRIPTION = """\
@@ -108,6 +108,7 @@ def evaluate_rows(
     Returns:
         The metrics by name, or the report.
     """
+    check_options(resamples, seed)
     pairs = rows_to_pairs(references, predictions, on_invalid)
     scored = report_pairs(
         pairs, on_invalid=on_invalid, resamples=resamples if report else 0, seed=seed

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from drift_core.problems import escaped
 from drift_onset import schema
-from drift_onset.cells import is_blank, mask, numbers
+from drift_onset.cells import mask, numbers
 from drift_onset.findings import Finding
 from drift_onset.schema import PREDICTED
 from drift_onset.states import States
@@ -46,7 +46,7 @@ def duplicates(states: States) -> tuple[npt.NDArray[np.bool_], list[Finding]]:
     """
     first = numbers(pc.index_in(states.ids, value_set=states.ids))
     repeated = first != np.arange(len(first))
-    repeated &= ~is_blank(states.ids)
+    repeated &= states.named
     mask = repeated.copy()
     mask[first[repeated]] = True
     findings = []
@@ -75,17 +75,17 @@ def pair(gold: States, predictions: States) -> tuple[Pairs, list[Finding]]:
 
     Returns:
         The pairs, in which a prediction with any problem answers nothing, and the findings
-        about the predictions.
+        about the predictions. Rows without a proper identifier are left aside.
     """
     repeated, findings = duplicates(predictions)
     of_gold = numbers(pc.index_in(predictions.ids, value_set=gold.ids), -1)
     unknown = of_gold < 0
-    for row in np.flatnonzero(unknown & ~is_blank(predictions.ids)).tolist():
+    for row in np.flatnonzero(unknown & predictions.named).tolist():
         scenario = predictions.ids[row].as_py()
         message = f"{escaped(scenario)} is no scenario of the gold file"
         findings.append(_finding(predictions, row, "unknown_scenario", "scenario_id", message))
     absent = pc.is_null(pc.index_in(gold.ids, value_set=predictions.ids))
-    for row in np.flatnonzero(mask(absent)).tolist():
+    for row in np.flatnonzero(mask(absent) & gold.named).tolist():
         scenario = gold.ids[row].as_py()
         message = "has no prediction; expected one row for every gold scenario"
         findings.append(Finding(None, scenario, "missing_prediction", None, None, message))

@@ -7,11 +7,9 @@ Both give the same rows for the same well-formed file.
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -22,30 +20,35 @@ import pyarrow.csv
 
 from drift_core.problems import escaped
 from drift_onset.cells import text_array
+from drift_onset.csv_rows import (
+    BLOCK_BYTES,
+    CHUNK_ROWS,
+    UNREADABLE_CHARACTER,
+    Row,
+    is_plain,
+    read_rows,
+)
 from drift_onset.findings import Finding
 
 Progress = Callable[[int], None]
 
-BLOCK_BYTES = 16 << 20
-_CHUNK_ROWS = 10_000
+HEADER = -1
+_SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Some rows of a file: a table of text and the number of each row in the file."""
+    """Some rows of a file.
+
+    Attributes:
+        table: columns of text.
+        records: number of each row among the rows of the file that are not blank, from 0.
+        faulty: row number → columns of which something was already found.
+    """
 
     table: pa.Table
     records: npt.NDArray[np.int64]
-
-
-@contextmanager
-def _cells_of_any_size() -> Iterator[None]:
-    """Raise the csv module's limit, which is global, for the time of one call only."""
-    before = csv.field_size_limit(2**31 - 1)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
+    faulty: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass
@@ -59,41 +62,62 @@ class CsvFile:
         progress: called with the approximate number of bytes whenever some rows were read.
 
     Attributes:
-        header: the columns that are there; empty if the file cannot be read as these columns.
+        found: the header as it stands in the file.
+        header: the same if the rows can be read by it, else empty.
         findings: faults of the header and of whole rows, complete once `batches` has ended.
+        unread: identifiers of rows that could not be read; "" for one that is not known.
+        swallowed: whether identifiers may be missing for a fault of the file: a row spans lines
+            that may have been rows of their own, or the columns are out of order.
     """
 
     path: Path
     columns: Sequence[str]
     optional: Sequence[str] = ()
     progress: Progress | None = None
+    found: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
     findings: list[Finding] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    swallowed: bool = False
 
     def __post_init__(self) -> None:
         self.path = Path(self.path)
-        self._read_header()
+        if self._is_readable():
+            first = next(read_rows(self.path), None)
+            if first is None:
+                wanted = ",".join(self.columns)
+                message = f"is empty, expected the header {wanted}"
+                self.findings.append(Finding(None, None, "file_empty", None, None, message))
+            else:
+                self._read_header(first)
 
     def _fault(self, code: str, message: str, value: object = None) -> None:
         shown = None if value is None else escaped(value)
-        self.findings.append(Finding(None, None, code, None, shown, message))
+        self.findings.append(Finding(HEADER, None, code, None, shown, message))
 
-    def _read_header(self) -> None:
+    def _is_readable(self) -> bool:
+        code, message = "file_missing", ""
         try:
-            with open(self.path, "rb") as raw:
-                start = raw.read(4)
-        except OSError as error:
-            self._fault("file_missing", f"cannot be read: {error.strerror}")
-            return
-        if start[:2] in (b"\xff\xfe", b"\xfe\xff") or start[1:2] == b"\0" or start[:1] == b"\0":
-            self._fault("encoding", "looks like UTF-16; expected UTF-8")
-            return
-        if not start:
-            self._fault("file_empty", f"is empty; expected the header {','.join(self.columns)}")
-            return
-        first = next(self._rows(), (0, []))[1]
-        if self._header_is_right(first):
-            self.header = tuple(first)
+            if self.path.exists() and not self.path.is_file():
+                kind = "a directory" if self.path.is_dir() else "no regular file"
+                message = f"is {kind}; expected a file that can be read more than once"
+            else:
+                with open(self.path, "rb") as raw:
+                    start = raw.read(4)
+                if start[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in start:
+                    code, message = "encoding", "looks like UTF-16 or UTF-32, expected UTF-8"
+        except (OSError, ValueError) as error:
+            message = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+        if message:
+            self.findings.append(Finding(None, None, code, None, None, message))
+        return not message
+
+    def _read_header(self, row: Row) -> None:
+        faults = list(_bad_text(HEADER, None, row.cells, row.cells))
+        self.findings += faults
+        self.found = tuple(row.cells)
+        if not faults and self._header_is_right(row.cells):
+            self.header = self.found
 
     def _header_is_right(self, found: list[str]) -> bool:
         allowed = [*self.columns, *self.optional]
@@ -102,26 +126,31 @@ class CsvFile:
             wanted += f", optionally followed by {','.join(self.optional)}"
         if len(found) == 1 and any(mark in found[0] for mark in ";\t"):
             mark = "semicolons" if ";" in found[0] else "tabs"
-            self._fault("header", f"header looks separated by {mark}; expected commas", found[0])
+            self._fault("header", f"header looks separated by {mark}, expected commas", found[0])
             return False
         before = len(self.findings)
+        strange = [(p, name) for p, name in enumerate(found, 1) if name not in allowed]
+        for position, name in strange[:_SHOWN]:
+            code = "blind_label_column" if self._is_gold_column(name) else "header"
+            extra = "label columns must not be in this file; " if code != "header" else ""
+            shown = escaped(name, 40) if name else "an empty name"
+            self._fault(code, f"column {position} is {shown}; {extra}{wanted}", name)
+        if len(strange) > _SHOWN:
+            self._fault("header", f"and {len(strange) - _SHOWN} more unknown columns")
         for position, name in enumerate(found, 1):
-            if name in found[: position - 1]:
-                self._fault("header_duplicate", f"column {position} repeats {escaped(name)}", name)
-            elif name not in allowed:
-                code = "blind_label_column" if self._is_gold_column(name) else "header"
-                extra = "label columns must not be in this file; " if code != "header" else ""
-                shown = escaped(name) if name else "an empty name"
-                self._fault(code, f"column {position} is {shown}; {extra}{wanted}", name)
+            if name in allowed and name in found[: position - 1]:
+                self._fault("header_duplicate", f"column {position} repeats {name}", name)
         missing = [name for name in self.columns if name not in found]
         if missing:
             few = len(missing) < len(self.columns)
             what = f"missing column{'s' * (len(missing) > 1)} {','.join(missing)}"
             self._fault("header", f"{what}; {wanted}" if few else f"no column fits; {wanted}")
-        if len(self.findings) == before and found != allowed[: len(found)]:
+        if len(self.findings) > before:
+            return False
+        if found != allowed[: len(found)]:  # wrong, and clear enough to read on by name
             self._fault("header_order", f"columns are out of order; {wanted}", ",".join(found))
-            return sorted(found[: len(self.columns)]) == sorted(self.columns)
-        return len(self.findings) == before
+            self.swallowed = True
+        return True
 
     def _is_gold_column(self, name: str) -> bool:
         from drift_onset import schema
@@ -146,6 +175,8 @@ class CsvFile:
             yield from self._careful(done)
 
     def _fast(self) -> Iterator[pa.Table]:
+        if not is_plain(self.path):
+            raise _NeedsCare
         # Arrow opens the file itself: a Python file object in its threads can bring the
         # process down when it ends while one of them still waits for the interpreter.
         try:
@@ -162,12 +193,10 @@ class CsvFile:
                     strings_can_be_null=False,
                 ),
             )
-        except pa.ArrowInvalid:
-            # An empty body is no fault here; anything else is told apart below.
+        except (pa.ArrowInvalid, UnicodeEncodeError):
+            # An empty body or an odd file name is no fault; anything else is told apart below.
             raise _NeedsCare from None
         for batch in reader:
-            if any(_has_nul(column) for column in batch.columns):
-                raise _NeedsCare
             if self.progress:
                 self.progress(batch.nbytes)
             yield pa.Table.from_batches([batch])
@@ -176,62 +205,58 @@ class CsvFile:
         """Count the lines down to the header; blank ones may stand before it."""
         with open(self.path, "rb") as raw:
             for number, line in enumerate(raw, 1):
+                if number == 1:
+                    line = line.removeprefix(b"\xef\xbb\xbf")
                 if line.strip(b"\r\n"):
                     plain = line.endswith(b"\n") and b"\r" not in line.rstrip(b"\r\n")
-                    if plain and b'"' not in line:
+                    if plain and line.count(b'"') % 2 == 0:
                         return number
                     break
         raise _NeedsCare
 
-    def _rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Read every row but the blank ones with the csv module, header included.
-
-        Yields:
-            The line on which the row starts, counted from 1, and its cells. A byte that is not
-            UTF-8 is a lone surrogate in them, a NUL stays a NUL.
-        """
-        with open(self.path, encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
-            # Python 3.10 refuses a NUL; \udc00 stands for no byte and carries it through.
-            lines = (line.replace("\0", "\udc00") for line in text)
-            reader = csv.reader(lines)
-            start = 1
-
-            def numbered() -> Iterator[tuple[int, list[str]]]:
-                nonlocal start
-                for cells in reader:
-                    yield start, cells
-                    start = reader.line_num + 1
-
-            rows = numbered()
-            while True:
-                with _cells_of_any_size():
-                    chunk = list(islice(rows, _CHUNK_ROWS))
-                if not chunk:
-                    return
-                yield from ((line, cells) for line, cells in chunk if cells)
-
     def _careful(self, skip: int) -> Iterator[Batch]:
-        width = len(self.header)
-        rows = islice(enumerate(self._rows(), -1), 1 + skip, None)
-        while chunk := list(islice(rows, _CHUNK_ROWS)):
+        rows = islice(enumerate(read_rows(self.path), HEADER), 1 + skip, None)
+        while chunk := list(islice(rows, CHUNK_ROWS)):
             good: list[list[str]] = []
             records: list[int] = []
-            for record, (_, cells) in chunk:
-                faults = list(_row_faults(record, cells, self.header))
-                self.findings += faults
-                if not faults:
-                    good.append(cells)
-                    records.append(record)
-            columns = [[cells[i] for cells in good] for i in range(width)]
+            faulty: dict[int, frozenset[str]] = {}
+            for record, row in chunk:
+                scenario = _scenario(row.cells)
+                if row.quoting or len(row.cells) != len(self.header):
+                    self._unread(record, row, scenario)
+                    continue
+                bad = list(_bad_text(record, scenario, row.cells, self.header))
+                if bad:
+                    self.findings += bad
+                    faulty[record] = frozenset(f.column for f in bad if f.column)
+                    row = replace(
+                        row, cells=[UNREADABLE_CHARACTER.sub("\ufffd", c) for c in row.cells]
+                    )
+                good.append(row.cells)
+                records.append(record)
+            columns = [[cells[i] for cells in good] for i in range(len(self.header))]
             arrays = [text_array(column) for column in columns]
             table = pa.Table.from_arrays(arrays, names=list(self.header))
-            yield Batch(table, np.asarray(records, np.int64))
+            yield Batch(table, np.asarray(records, np.int64), faulty)
+
+    def _unread(self, record: int, row: Row, scenario: str | None) -> None:
+        """Note a row whose cells cannot be told apart."""
+        self.unread.append(scenario or "")
+        self.swallowed = self.swallowed or row.end > row.line
+        n, width = len(row.cells), len(self.header)
+        lines = f", spread over lines {row.line} to {row.end}" if row.end > row.line else ""
+        count = f"{n} cell{'' if n == 1 else 's'}, expected {width}{lines}"
+        if row.quoting:
+            message = f"{row.quoting}; read leniently it has {count}"
+            self.findings.append(Finding(record, scenario, "quoting", None, None, message))
+        else:
+            self.findings.append(Finding(record, scenario, "cell_count", None, str(n), count))
 
     def lines(self, records: Collection[int]) -> dict[int, int]:
         """Find the lines on which rows start, by reading the file once more.
 
         Args:
-            records: row numbers as in `Batch.records`.
+            records: row numbers as in `Batch.records`; HEADER (-1) for the header.
 
         Returns:
             Row number → line, counted from 1, blank lines and the header included.
@@ -239,42 +264,40 @@ class CsvFile:
         if not records:
             return {}
         wanted, last = set(records), max(records)
-        found = {}
-        for record, (line, _) in enumerate(self._rows(), -1):
+        found = {HEADER: 1} if HEADER in wanted else {}
+        for record, row in enumerate(read_rows(self.path), HEADER):
             if record in wanted:
-                found[record] = line
+                found[record] = row.line
             if record >= last:
                 break
         return found
-
-
-def _has_nul(column: pa.Array) -> bool:
-    data = column.buffers()[2]
-    return data is not None and np.count_nonzero(np.frombuffer(data, np.uint8)) != data.size
 
 
 class _NeedsCare(Exception):
     """The fast reader meets something that it cannot judge."""
 
 
-def _row_faults(record: int, cells: list[str], header: Sequence[str]) -> Iterator[Finding]:
-    scenario = cells[0] if cells and cells[0].isprintable() else None
-    if len(cells) != len(header):
-        message = f"{len(cells)} cells, expected {len(header)}"
-        yield Finding(record, scenario, "cell_count", None, str(len(cells)), message)
-    names = [*header, *("",) * (len(cells) - len(header))]
-    for name, cell in zip(names, cells, strict=False):
-        try:
-            cell.encode()
-        except UnicodeEncodeError as error:
-            code = ord(cell[error.start])
+def _scenario(cells: Sequence[str]) -> str | None:
+    first = cells[0] if cells else ""
+    return first if first.isprintable() and first.strip() else None
+
+
+def _bad_text(
+    record: int, scenario: str | None, cells: Sequence[str], header: Sequence[str]
+) -> Iterator[Finding]:
+    """Find NUL and bytes that are not UTF-8, the first one of each cell."""
+    for name, cell in zip(header, cells, strict=True):
+        match = UNREADABLE_CHARACTER.search(cell)
+        if match:
+            code, at = ord(match[0]), match.start()
             if code == 0xDC00:
-                message, fault = f"NUL at character {error.start + 1}", "nul"
+                message, fault = f"NUL at character {at + 1}", "nul"
             else:
-                byte = f"byte 0x{code - 0xDC00:02x} at character {error.start + 1}"
+                byte = f"byte 0x{code - 0xDC00:02x} at character {at + 1}"
                 message, fault = f"not UTF-8: {byte}; expected UTF-8 text", "encoding"
-            around = cell[max(0, error.start - 20) : error.start + 20]
-            yield Finding(record, scenario, fault, name or None, escaped(around), message)
+            around = UNREADABLE_CHARACTER.sub("\ufffd", cell[max(0, at - 20) : at + 20])
+            column = None if record == HEADER else name
+            yield Finding(record, scenario, fault, column, escaped(around), message)
 
 
 def as_path(source: object) -> Path | None:

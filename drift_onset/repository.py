@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from drift_core.files import write_text
-from drift_core.problems import Problem, escaped
-from drift_core.strict_json import dumps
+from drift_core.problems import InvalidInput, Problem, escaped
+from drift_core.strict_json import dumps, loads
 from drift_onset import schema
+from drift_onset.findings import Finding
 from drift_onset.loading import Loaded, read_file
 from drift_onset.records import CsvFile
 
 MANIFEST = "manifest.json"
-_ABSENT = ("file_missing", "file_empty")
 
 
 @dataclass(frozen=True)
@@ -45,21 +46,28 @@ def splits() -> list[Split]:
     ]
 
 
-def describe(root: Path) -> dict[str, Any]:
-    """Say what the data files hold: file → rows, sha256, header."""
-    described = {}
-    for split in splits():
-        path = root / split.file
-        header = schema.header(split.record)
-        rows = sum(batch.table.num_rows for batch in CsvFile(path, header).batches())
-        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-        described[split.file] = {"rows": rows, "sha256": sha256, "header": list(header)}
-    return described
+def describe(split: Split, root: Path) -> dict[str, Any]:
+    """Say what a data file holds: rows, sha256, header."""
+    path = root / split.file
+    file = CsvFile(path, schema.header(split.record))
+    return {
+        "rows": sum(batch.table.num_rows for batch in file.batches()),
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "header": list(file.found),
+    }
 
 
 def write_manifest(root: Path) -> None:
-    """Write manifest.json for the data files as they are now."""
-    write_text(root / MANIFEST, dumps({"files": describe(root)}, indent=2) + "\n")
+    """Write manifest.json for the data files as they are now.
+
+    Raises:
+        InvalidInput: the data has problems.
+    """
+    problems = _check_data(root)[1]
+    if problems:
+        raise InvalidInput(problems)
+    described = {split.file: describe(split, root) for split in splits()}
+    write_text(root / MANIFEST, dumps({"files": described}, indent=2) + "\n")
 
 
 def check(root: Path) -> tuple[dict[str, int], list[Problem]]:
@@ -71,92 +79,130 @@ def check(root: Path) -> tuple[dict[str, int], list[Problem]]:
     Returns:
         File → number of rows, and the problems of all files and between them.
     """
+    rows, problems = _check_data(root)
+    return rows, problems + list(_manifest(root))
+
+
+def _check_data(root: Path) -> tuple[dict[str, int], list[Problem]]:
     loaded = {split.name: read_file(str(root / split.file), split.record) for split in splits()}
-    problems = [problem for one in loaded.values() for problem in one.problems()]
     for split in splits():
-        problems += _identifiers(split, loaded[split.name])
-    problems += _overlap(loaded)
-    problems += _blind(root, loaded)
-    if not any(problem.code in _ABSENT for problem in problems):
-        problems += _manifest(root)
+        if loaded[split.name].is_readable:
+            _identifiers(split, loaded[split.name])
+    _overlap(loaded)
+    test, blind = loaded["test"], loaded["test_blind"]
+    if test.is_readable and blind.is_readable:
+        _blind_ids(test, blind)
+        _blind_inputs(root, test, blind)
+    problems = [problem for one in loaded.values() for problem in one.problems()]
     return {one.name: len(one.states) for one in loaded.values()}, problems
 
 
-def _problem(
-    code: str, file: str, message: str, scenario: str | None = None, column: str | None = None
-) -> Problem:
-    return Problem(code, file, None, scenario, column, None, message)
-
-
-def _identifiers(split: Split, loaded: Loaded) -> Iterator[Problem]:
-    if any(finding.code in (*_ABSENT, "header") for finding in loaded.findings):
-        return
+def _named(loaded: Loaded) -> list[tuple[int, str]]:
+    """Give the rows that have an identifier, with it."""
     ids = loaded.states.ids.to_pylist()
-    for scenario in ids:
-        if scenario not in split.ids and scenario.strip():
+    return [(row, ids[row]) for row in np.flatnonzero(loaded.states.named).tolist()]
+
+
+def _nameless(loaded: Loaded) -> int:
+    """Count rows whose identifier is not known."""
+    return list(loaded.unread).count("") + int((~loaded.states.named).sum())
+
+
+def _identifiers(split: Split, loaded: Loaded) -> None:
+    named = _named(loaded)
+    for row, scenario in named:
+        if scenario not in split.ids:
             wanted = f"expected {split.ids[0]} to {split.ids[-1]}"
-            message = f"{escaped(scenario)} does not belong to {split.name}; {wanted}"
-            yield _problem("repository_id", loaded.name, message, scenario, "scenario_id")
-    for scenario in split.ids:
-        if scenario not in ids and scenario not in loaded.unread:
+            message = f"{escaped(scenario, 60)} does not belong to {split.name}; {wanted}"
+            loaded.add(row, "repository_id", "scenario_id", message)
+    ids = [scenario for _, scenario in named]
+    absent = [n for n in split.ids if n not in ids and n not in loaded.unread]
+    if len(absent) > _nameless(loaded):
+        for scenario in absent:
             message = f"{scenario} is missing from {split.name}"
-            yield _problem("repository_id", loaded.name, message, scenario, "scenario_id")
+            finding = Finding(None, scenario, "repository_id", "scenario_id", None, message)
+            loaded.findings.append(finding)
     if sorted(ids) == sorted(split.ids) and ids != list(split.ids):
-        message = f"identifiers of {split.name} are out of order"
-        yield _problem("repository_id", loaded.name, message, None, "scenario_id")
+        row, scenario = next(
+            pair for pair, wanted in zip(named, split.ids, strict=True) if pair[1] != wanted
+        )
+        loaded.add(row, "repository_id", "scenario_id", f"{scenario} is out of order")
 
 
-def _overlap(loaded: dict[str, Loaded]) -> Iterator[Problem]:
+def _overlap(loaded: dict[str, Loaded]) -> None:
     seen: dict[str, str] = {}
     for split in splits():
         if split.record == schema.LABELLED:
-            for scenario in loaded[split.name].states.ids.to_pylist():
+            for row, scenario in _named(loaded[split.name]):
                 other = seen.setdefault(scenario, split.name)
                 if other != split.name:
-                    message = f"{escaped(scenario)} stands in {other} and in {split.name}"
-                    file = loaded[split.name].name
-                    yield _problem("split_overlap", file, message, scenario, "scenario_id")
+                    message = f"{escaped(scenario, 60)} stands in {other} and in {split.name}"
+                    loaded[split.name].add(row, "split_overlap", "scenario_id", message)
 
 
-def _blind(root: Path, loaded: dict[str, Loaded]) -> Iterator[Problem]:
-    test, blind = (loaded[name] for name in ("test", "test_blind"))
-    if any(f.code in (*_ABSENT, "header") for f in test.findings + blind.findings):
-        return
-    left, right = test.states.ids.to_pylist(), blind.states.ids.to_pylist()
-    if left != right:
-        only = sorted(set(left) ^ set(right))
-        what = f"differ in {', '.join(map(escaped, only))}" if only else "are in another order"
-        yield _problem("blind_ids", blind.name, f"identifiers of test and test_blind {what}")
-    rows = {row["scenario_id"]: row for row in _rows(root, "test")}
-    for row in _rows(root, "test_blind"):
-        full = rows.get(row["scenario_id"], row)
+def _blind_ids(test: Loaded, blind: Loaded) -> None:
+    left, right = ([scenario for _, scenario in _named(one)] for one in (test, blind))
+    unread = {*test.unread, *blind.unread}
+    only = sorted((set(left) ^ set(right)) - unread)
+    shared = set(left) & set(right)
+    message = ""
+    if len(only) > _nameless(test) + _nameless(blind):
+        message = f"identifiers of test and test_blind differ in {', '.join(map(escaped, only))}"
+    elif [n for n in left if n in shared] != [n for n in right if n in shared]:
+        repeated = len(set(left)) < len(left) or len(set(right)) < len(right)
+        message = "" if repeated else "identifiers of test and test_blind are in another order"
+    if message:
+        blind.findings.append(Finding(None, None, "blind_ids", "scenario_id", None, message))
+
+
+def _blind_inputs(root: Path, test: Loaded, blind: Loaded) -> None:
+    full = _first_rows(root, "test")
+    for record, row in _first_rows(root, "test_blind").values():
+        scenario = row["scenario_id"]
+        expected = full.get(scenario, (record, row))[1]
         for name in schema.header(schema.BLIND):
-            if row[name] != full[name]:
-                message = f"{escaped(row[name], 60)} differs from test: {escaped(full[name], 60)}"
-                yield _problem("blind_inputs", blind.name, message, row["scenario_id"], name)
+            if row[name] != expected[name]:
+                message = f"got {escaped(row[name], 60)}, test has {escaped(expected[name], 60)}"
+                value = escaped(row[name])
+                finding = Finding(record, scenario, "blind_inputs", name, value, message)
+                blind.findings.append(finding)
 
 
-def _rows(root: Path, name: str) -> list[dict[str, str]]:
+def _first_rows(root: Path, name: str) -> dict[str, tuple[int, dict[str, str]]]:
+    """Give identifier → row number and cells; the first row where one is repeated."""
     split = next(split for split in splits() if split.name == name)
-    file = CsvFile(root / split.file, schema.header(split.record))
-    return [row for batch in file.batches() for row in batch.table.to_pylist()]
+    found: dict[str, tuple[int, dict[str, str]]] = {}
+    for batch in CsvFile(root / split.file, schema.header(split.record)).batches():
+        for record, row in zip(batch.records.tolist(), batch.table.to_pylist(), strict=True):
+            if record not in batch.faulty:
+                found.setdefault(row["scenario_id"], (record, row))
+    return found
 
 
 def _manifest(root: Path) -> Iterator[Problem]:
     path = root / MANIFEST
     again = f"run `reasoning-drift manifest {root}` if the data is right"
+
+    def problem(code: str, message: str, column: str | None = None) -> Problem:
+        return Problem(code, str(path), None, None, column, None, f"{message}; {again}")
+
     try:
-        files = json.loads(path.read_text(encoding="utf-8"))["files"]
-    except FileNotFoundError:
-        yield _problem("file_missing", str(path), f"cannot be read; {again}")
+        manifest = loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        yield problem("file_missing", f"cannot be read: {error.strerror}")
         return
-    except (ValueError, KeyError, TypeError) as error:
-        yield _problem("json_invalid", str(path), f"is no manifest: {error}; {again}")
+    except ValueError as error:
+        yield problem("json_invalid", f"is no manifest: {escaped(str(error), 200)[1:-1]}")
         return
-    for file, facts in describe(root).items():
-        noted = files.get(file) if isinstance(files, dict) else None
-        for key, value in facts.items():
-            found = noted.get(key) if isinstance(noted, dict) else None
-            if found != value:
-                message = f"{file}: {key} is {value} but the manifest has {found}; {again}"
-                yield _problem("manifest_checksum", str(path), message, None, key)
+    files = manifest.get("files") if isinstance(manifest, dict) else None
+    if not isinstance(files, dict) or not all(isinstance(v, dict) for v in files.values()):
+        yield problem("json_invalid", "is no manifest: expected an object of files")
+        return
+    for split in splits():
+        if not (root / split.file).is_file() or not (root / split.file).stat().st_size:
+            continue
+        for key, value in describe(split, root).items():
+            noted = files.get(split.file, {}).get(key)
+            if noted != value or type(noted) is not type(value):
+                shown = f"{split.file}: {key} is {escaped(value)} but the manifest has "
+                yield problem("manifest_checksum", shown + escaped(noted), key)

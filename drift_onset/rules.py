@@ -47,7 +47,7 @@ def hold(check: Findings, read: Mapping[str, Any], kind: str, columns: Mapping[s
     for name in ruled:
         codes = read.get(name)
         if codes is None:
-            text = cells.one_array(check.table[name])
+            text = check.columns[name]
             codes = np.where(cells.equals(text, NONE), BLANK, 1)
         symbols, values = _symbols(schema.fields(kind)[name], codes)
         choices.append(values)
@@ -61,11 +61,7 @@ def hold(check: Findings, read: Mapping[str, Any], kind: str, columns: Mapping[s
         breaches = _breaches(kind, tuple(ruled), tuple(reversed(values)))
         if breaches:
             for row in np.flatnonzero(inverse == index).tolist():
-                if not _is_blank(check, row):
+                if not check.blank[row]:
                     for rule, name in breaches:
                         text = schema.rule_texts()[rule]
                         check.add(row, rule, columns.get(name, name), f"but {text}")
-
-
-def _is_blank(check: Findings, row: int) -> bool:
-    return all(column[row].as_py() in ("", None) for column in check.table.columns)

@@ -135,16 +135,21 @@ def rule_texts() -> dict[str, str]:
 
 
 @cache
-def _rules(kind: str) -> list[tuple[str, Any]]:
-    """Compile the if/then rules of a kind of record, each apart so that a breach has a name."""
+def _rules(kind: str) -> list[tuple[str, set[str], Any]]:
+    """Compile the if/then rules of a kind of record, each apart so that a breach has a name.
+
+    Returns:
+        For each rule its title, the columns that its `if` needs, and its validator.
+    """
     import jsonschema_rs
 
-    compiled = []
+    compiled: list[tuple[str, set[str], Any]] = []
     for rule in definition(kind).get("allOf", ()):
         if "$ref" in rule:
             compiled += _rules(rule["$ref"].rsplit("/", 1)[1])
         else:
-            compiled.append((rule["title"], jsonschema_rs.Draft202012Validator(rule)))
+            needed = set(rule["if"]["required"])
+            compiled.append((rule["title"], needed, jsonschema_rs.Draft202012Validator(rule)))
     return compiled
 
 
@@ -175,7 +180,9 @@ def broken_rules(kind: str, record: Mapping[str, Any]) -> list[tuple[str, str]]:
         [('state_no_drift', 'first_drift_step')]
     """
     breaches = []
-    for title, validator in _rules(kind):
+    for title, needed, validator in _rules(kind):
+        if not needed <= record.keys():
+            continue  # whether its `if` holds cannot be told
         for error in validator.iter_errors(dict(record)):
             breaches.append((title, str(error.instance_path[0])))
     return breaches

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ class States:
         codes: target → n int32 codes: labels as positions in schema order, onset and residual as
             1-based numbers with 0 for blank, UNREADABLE (-2) where a cell has a problem.
         valid: n booleans, whether the row has no problem at all.
+        named: n booleans, whether the identifier is one.
         records: n row numbers in the file, or item numbers.
         steps, constraints: n lengths that bound onset and residual; 0 where not known.
         confidence: n whole billionths, -1 where none was given.
@@ -31,6 +32,7 @@ class States:
     ids: pa.Array
     codes: Mapping[str, Codes]
     valid: npt.NDArray[np.bool_]
+    named: npt.NDArray[np.bool_]
     records: npt.NDArray[np.int64]
     steps: Codes
     constraints: Codes
@@ -38,22 +40,6 @@ class States:
 
     def __len__(self) -> int:
         return len(self.ids)
-
-    def take(self, rows: npt.NDArray[np.int64]) -> States:
-        """Give the rows at these positions, in this order."""
-        return States(
-            ids=self.ids.take(arrow(rows)),
-            codes={name: codes[rows] for name, codes in self.codes.items()},
-            **{
-                field.name: getattr(self, field.name)[rows]
-                for field in fields(self)
-                if field.name not in ("ids", "codes")
-            },
-        )
-
-    def invalid_where(self, rows: npt.NDArray[np.bool_]) -> States:
-        """Give the same rows with some of them marked as having a problem."""
-        return replace(self, valid=self.valid & ~rows)
 
     @staticmethod
     def concat(parts: Sequence[States]) -> States:

@@ -6,7 +6,8 @@ several files in repository.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from drift_onset.schema import BLIND, LABELLED, PREDICTED, PREDICTION, Field
 from drift_onset.states import States
 
 RELATIVE_TOLERANCE = 5e-7
+_RESIDUAL, _LOST = "residual_constraint_failure", "lost_constraint"
+_PERCENT = re.compile(r"[0-9]+(\.[0-9]+)? ?%|[1-9][0-9]?(\.[0-9]+)?|100")
 
 
 def labelled(batch: Batch) -> tuple[States, list[Finding]]:
@@ -34,36 +37,24 @@ def labelled(batch: Batch) -> tuple[States, list[Finding]]:
     Returns:
         The states of all rows, and what is wrong with them.
     """
-    check = Findings(batch.table, batch.records)
-    texts = {n: cells.one_array(batch.table[n]) for n in batch.table.column_names}
-    read = _read_cells(check, texts, LABELLED)
-    residual_column, lost_column = "residual_constraint_failure", "lost_constraint"
-    quoted = {n: texts[n] for n in (residual_column, lost_column)}
-    counts, numbers, faults = json_cells.constraints(texts["constraints_json"], quoted)
-    _note_json(check, faults, "constraints_json")
-    steps = _steps(check, texts)
-    for name, code in (
-        (residual_column, "residual_constraint_text"),
-        (lost_column, "lost_constraint_text"),
-    ):
-        unmatched = (numbers[name] == UNREADABLE) & (counts > 0)
-        unmatched &= ~cells.is_blank(texts[name])
-        check.where(unmatched, code, name, _no_match_sayer(texts, name))
-    read["residual_constraint_id"] = numbers[residual_column]
-    read[lost_column] = numbers[lost_column]
-    rules.hold(check, read, LABELLED, {"residual_constraint_id": residual_column})
+    check = Findings(batch.table, batch.records, batch.faulty)
+    texts = check.columns
+    read = _read_cells(check, LABELLED)
+    quoted = {name: texts[name] for name in (_RESIDUAL, _LOST)}
+    counts, numbers = _constraints(check, quoted)
+    steps = _steps(check)
+    read["residual_constraint_id"], read[_LOST] = numbers[_RESIDUAL], numbers[_LOST]
+    rules.hold(check, read, LABELLED, {"residual_constraint_id": _RESIDUAL})
     _bounds(check, read, steps)
     return _states(check, read, steps=steps, constraints=counts), check.found
 
 
 def blind(batch: Batch) -> tuple[States, list[Finding]]:
     """Check rows of a blind file; its states are all blank, its bounds are known."""
-    check = Findings(batch.table, batch.records)
-    texts = {n: cells.one_array(batch.table[n]) for n in batch.table.column_names}
-    _read_cells(check, texts, BLIND)
-    counts, _, faults = json_cells.constraints(texts["constraints_json"], {})
-    _note_json(check, faults, "constraints_json")
-    steps = _steps(check, texts)
+    check = Findings(batch.table, batch.records, batch.faulty)
+    _read_cells(check, BLIND)
+    counts, _ = _constraints(check, {})
+    steps = _steps(check)
     return _states(check, {}, steps=steps, constraints=counts), check.found
 
 
@@ -73,11 +64,10 @@ def predictions(batch: Batch) -> tuple[States, list[Finding]]:
     Args:
         batch: columns as in a prediction file, text or typed.
     """
-    check = Findings(batch.table, batch.records)
-    columns = {n: cells.one_array(batch.table[n]) for n in batch.table.column_names}
+    check = Findings(batch.table, batch.records, batch.faulty)
     read = {
         name.removeprefix(PREDICTED): codes
-        for name, codes in _read_cells(check, columns, PREDICTION, float_text=True).items()
+        for name, codes in _read_cells(check, PREDICTION, float_text=True).items()
     }
     rules.hold(check, read, "state", {n: PREDICTED + n for n in schema.targets()})
     share = read.get("confidence")
@@ -86,62 +76,64 @@ def predictions(batch: Batch) -> tuple[States, list[Finding]]:
 
 
 def references(batch: Batch) -> tuple[States, list[Finding]]:
-    """Check typed gold rows that hold the five targets, and bounds if known.
+    """Check gold rows in memory that hold the five targets, and what bounds them if it is there.
 
     Args:
         batch: columns named as the targets, labels as texts or ClassLabel ids; optionally
-            `steps` and `constraints` with the lengths that bound onset and residual.
+            `constraints_json` and `trajectory_json`, and `residual_constraint_failure` in the
+            place of the residual's number.
     """
-    check = Findings(batch.table, batch.records)
-    columns = {n: cells.one_array(batch.table[n]) for n in batch.table.column_names}
-    wanted = [field for field in schema.fields("state").values()]
-    read = {field.name: _read_one(check, columns, field, False) for field in wanted}
-    rules.hold(check, read, "state", {})
-    steps, constraints = (
-        cells.positions(columns[name]) if name in columns else None
-        for name in ("steps", "constraints")
-    )
-    if steps is not None:
+    check = Findings(batch.table, batch.records, batch.faulty)
+    columns = check.columns
+    residual = schema.targets()[-1]
+    read, constraints, steps = {}, None, None
+    if "constraints_json" in columns:
+        quoted = {_RESIDUAL: columns[_RESIDUAL]} if residual not in columns else {}
+        constraints, numbers = _constraints(check, quoted)
+        read = dict(zip((residual,), numbers.values(), strict=False))
+    known = {"scenario_id": schema.fields(LABELLED)["scenario_id"], **schema.fields("state")}
+    for field in known.values():
+        if field.name in columns:
+            read[field.name] = _read_one(check, field, False)
+    read = {name: read[name] for name in schema.targets()}
+    if constraints is not None:
+        beyond = (read[residual] > constraints) & (constraints > 0)
+        say = "expected blank or a constraint from 1 to {}".format
+        check.where(beyond, "residual_bounds", residual, lambda row: say(constraints[row]))
+    if "trajectory_json" in columns:
+        steps = _steps(check)
         _onset_bounds(check, read["first_drift_step"], steps, "first_drift_step")
+    rules.hold(check, read, "state", {residual: _RESIDUAL} if residual not in columns else {})
     return _states(check, read, steps=steps, constraints=constraints), check.found
 
 
-def _read_cells(
-    check: Findings, columns: Mapping[str, pa.Array], kind: str, float_text: bool = False
-) -> dict[str, Any]:
-    blank_row = _blank_rows(columns)
-    check.where(blank_row, "blank_row", None, "every cell is blank; delete the row")
+def _constraints(check: Findings, quoted: Mapping[str, pa.Array]) -> tuple[Codes, dict[str, Codes]]:
+    """Judge the constraints and what quotes them."""
+    texts = check.columns
+    counts, numbers, faults = json_cells.constraints(texts["constraints_json"], quoted)
+    _note_json(check, faults, "constraints_json")
+    for name, codes in numbers.items():
+        unmatched = (codes == UNREADABLE) & (counts > 0) & ~cells.is_blank(texts[name])
+        code = "residual_constraint_text" if name == _RESIDUAL else "lost_constraint_text"
+        check.where(unmatched, code, name, _no_match_sayer(texts, name))
+    return counts, numbers
+
+
+def _read_cells(check: Findings, kind: str, float_text: bool = False) -> dict[str, Any]:
+    columns = check.columns
+    check.where(check.blank, "blank_row", None, "every cell is blank; delete the row")
     read: dict[str, Any] = {}
     for field in schema.fields(kind).values():
         if field.name in columns and "contentSchema" not in field.schema:
-            codes = _read_one(check, columns, field, float_text, skip=blank_row)
+            codes = _read_one(check, field, float_text)
             if codes is not None:
                 read[field.name] = codes
     return read
 
 
-def _blank_rows(columns: Mapping[str, pa.Array]) -> Bools:
-    first = next(iter(columns.values()))
-    blank = np.ones(len(first), np.bool_)
-    for column in columns.values():
-        if not blank.any():
-            break
-        empty = cells.is_null(column)
-        if pa.types.is_string(column.type):
-            empty |= cells.equals(column, "")
-        blank &= empty
-    return blank
-
-
-def _read_one(
-    check: Findings,
-    columns: Mapping[str, pa.Array],
-    field: Field,
-    float_text: bool,
-    skip: Bools | None = None,
-) -> Any:
+def _read_one(check: Findings, field: Field, float_text: bool) -> Any:
     """Read a column as its schema says; None for plain text."""
-    name, column = field.name, columns[field.name]
+    name, column = field.name, check.columns[field.name]
     base = name.removeprefix(PREDICTED)
     codes: Any = None
     if field.labels:
@@ -163,9 +155,7 @@ def _read_one(
         codes, code = np.where(bad, np.inf, codes), f"{base}_range"
     else:
         bad, code = _bad_text(column, field), f"{base}_text"
-    if skip is not None:
-        bad = bad & ~skip
-    check.where(bad, code, name, lambda row: _expected(field, column[row].as_py()))
+    check.where(bad & ~check.blank, code, name, lambda row: _expected(field, column[row].as_py()))
     return codes
 
 
@@ -174,7 +164,7 @@ def _bad_text(column: pa.Array, field: Field) -> Bools:
         return np.ones(len(column), np.bool_)
     bad = cells.is_blank(column)
     pattern = field.schema["pattern"]
-    if pattern != r"\S":
+    if pattern != schema.definition("text")["pattern"]:
         bad |= ~cells.mask(pc.match_substring_regex(column, pattern))
     if "not" in field.schema:
         control = pc.match_substring_regex(column, field.schema["not"]["pattern"])
@@ -196,25 +186,24 @@ def _expected(field: Field, value: object) -> str:
     if "number" in field.types:
         low, high = field.schema["minimum"], field.schema["maximum"]
         blank = "blank or " if "null" in field.types else ""
-        percent = isinstance(value, str) and value.rstrip("%").replace(".", "", 1).isdigit()
+        percent = isinstance(value, str) and _PERCENT.fullmatch(value)
         hint = "; a share, not a percentage" if percent else ""
         return f"expected {blank}a decimal number from {low} to {high}{hint}"
-    if field.schema["pattern"] != r"\S":
+    if field.schema["pattern"] != schema.definition("text")["pattern"]:
         return "expected a snake_case name"
     return "expected text that is not blank" + (
         " and has no control characters" if "not" in field.schema else ""
     )
 
 
-def _note_json(check: Findings, faults: Iterable[json_cells.Fault], column: str) -> None:
+def _note_json(check: Findings, faults: Sequence[json_cells.Fault], column: str) -> None:
     for row, code, message in faults:
-        if not check.table[column][row].as_py() and check.bad[row]:
-            continue  # the row is blank as a whole, which has been said
-        check.add(row, code, column, message)
+        if not check.blank[row]:  # else it was told that the whole row is
+            check.add(row, code, column, message)
 
 
-def _steps(check: Findings, texts: Mapping[str, pa.Array]) -> Codes:
-    steps, faults = json_cells.trajectories(texts["trajectory_json"])
+def _steps(check: Findings) -> Codes:
+    steps, faults = json_cells.trajectories(check.columns["trajectory_json"])
     _note_json(check, faults, "trajectory_json")
     return steps
 
@@ -228,23 +217,26 @@ def _no_match_sayer(texts: Mapping[str, pa.Array], column: str) -> Callable[[int
     return say
 
 
-def _onset_bounds(check: Findings, onset: Codes, steps: Codes, column: str) -> None:
+def _onset_bounds(check: Findings, onset: Codes, steps: Codes, column: str) -> Bools:
     beyond = (onset > steps) & (steps > 0)
     check.where(
         beyond, "onset_bounds", column, lambda row: f"expected a step from 1 to {steps[row]}"
     )
+    return beyond
 
 
 def _bounds(check: Findings, read: Mapping[str, Any], steps: Codes) -> None:
     onset, visible = read["first_drift_step"], read["visible_failure_step"]
     length, relative = read["trajectory_length"], read["relative_onset_position"]
-    _onset_bounds(check, onset, steps, "first_drift_step")
+    beyond = _onset_bounds(check, onset, steps, "first_drift_step")
+    # With an onset that cannot be, nothing can be said of what builds on it.
     outside = (visible > BLANK) & (((visible > steps) & (steps > 0)) | (visible < onset))
+    outside &= ~beyond
     check.where(
         outside,
         "visible_failure_bounds",
         "visible_failure_step",
-        lambda row: f"expected a step from the onset {onset[row]} to the last step {steps[row]}",
+        lambda row: f"expected a step from {max(onset[row], 1)} (the onset) to {steps[row]}",
     )
     wrong = (length > BLANK) & (steps > 0) & (length != steps)
     check.where(
@@ -255,7 +247,7 @@ def _bounds(check: Findings, read: Mapping[str, Any], steps: Codes) -> None:
     )
     share = np.where((onset > BLANK) & (steps > 0), onset / np.maximum(steps, 1), np.nan)
     with np.errstate(invalid="ignore"):
-        off = np.isfinite(relative) & (np.abs(relative - share) > RELATIVE_TOLERANCE)
+        off = ~beyond & np.isfinite(relative) & (np.abs(relative - share) > RELATIVE_TOLERANCE)
     check.where(
         off,
         "relative_onset_value",
@@ -278,6 +270,7 @@ def _states(
         ids=check.ids,
         codes={name: read.get(name, zeros) for name in schema.targets()},
         valid=~check.bad,
+        named=~check.nameless,
         records=check.records,
         steps=zeros if steps is None else steps,
         constraints=zeros if constraints is None else constraints,

@@ -6,10 +6,26 @@ import csv
 import io
 from collections.abc import Callable
 
-from planting import BLINDED, PREDICTIONS, TEST, Check, cells, original, raw, removed, rows, swap
+from planting import (
+    BLINDED,
+    PREDICTIONS,
+    TEST,
+    Check,
+    cells,
+    original,
+    raw,
+    read,
+    removed,
+    rows,
+    swap,
+)
+
+from drift_core.problems import escaped
+from drift_onset import schema
+from drift_onset.schema import resource
 
 GOLD, BLIND, PRED = "labelled", "blind", "predictions"
-HEADER = "scenario_id,predicted_outcome_mode,predicted_first_drift_step"
+HEADER = ",".join(schema.header(schema.PREDICTION))
 
 
 def semicolons(data: bytes) -> bytes:
@@ -87,20 +103,19 @@ def without_last(found: list[dict[str, str]]) -> list[dict[str, str]]:
 
 REVERSED = rows(PREDICTIONS, reverse)
 TASK = original("task")
-NOT_UTF8 = ascii("\udc92" + TASK[:19])
-NUL = ascii("\udc00" + TASK[:19])
-SWAPPED = "'scenario_id,task,domain,constraints_json,trajectory_json,ou\u2026 (351 characters)"
-CONFIDENCE_FIRST = (
-    "'confidence,scenario_id,predicted_outcome_mode,predicted_fir\u2026 (159 characters)"
-)
+REPLACED = ascii("\ufffd" + TASK[:19])
+
+LABELLED_HEADER = ",".join(read(resource("data") / "test.csv")[0])
+SWAPPED = escaped(LABELLED_HEADER.replace("domain,task", "task,domain"))
+CONFIDENCE_FIRST = escaped(f"confidence,{HEADER}")
 
 # fmt: off
 FILES = [
     # bytes
     Check("encoding", GOLD, "byte of cp1252", swap(TEST, TASK[:6], b"\x92" + TASK[:6].encode()),
-          swap(TEST, TASK[:6], "\u2019".encode()), 2, "RDOD2-025", "task", NOT_UTF8),
+          swap(TEST, TASK[:6], "\u2019".encode()), 2, "RDOD2-025", "task", REPLACED),
     Check("encoding", BLIND, "byte of cp1252", swap(BLINDED, TASK[:6], b"\x92" + TASK[:6].encode()),
-          swap(BLINDED, TASK[:6], "\u2019".encode()), 2, "RDOD2-025", "task", NOT_UTF8),
+          swap(BLINDED, TASK[:6], "\u2019".encode()), 2, "RDOD2-025", "task", REPLACED),
     Check("encoding", GOLD, "UTF-16", raw(TEST, lambda data: data.decode().encode("utf-16")),
           raw(TEST, with_bom)),
     Check("encoding", BLIND, "UTF-16 without mark",
@@ -108,27 +123,27 @@ FILES = [
     Check("encoding", PRED, "UTF-16", raw(PREDICTIONS, lambda data: data.decode().encode("utf-16")),
           raw(PREDICTIONS, with_bom)),
     Check("nul", GOLD, "NUL in a cell", swap(TEST, TASK[:6], b"\0" + TASK[:6].encode()),
-          swap(TEST, TASK[:6], "\u2400".encode()), 2, "RDOD2-025", "task", NUL),
+          swap(TEST, TASK[:6], "\u2400".encode()), 2, "RDOD2-025", "task", REPLACED),
     # header
     Check("header", PRED, "semicolons", raw(PREDICTIONS, semicolons), raw(PREDICTIONS, with_bom),
-          value=ascii(HEADER.replace(",", ";"))[:60] + "\u2026 (159 characters)"),
+          1, value=escaped(f"{HEADER},confidence".replace(",", ";"))),
     Check("header", PRED, "unknown column", swap(PREDICTIONS, "confidence", b"Confidence"),
-          raw(PREDICTIONS, without_confidence), value="'Confidence'"),
+          raw(PREDICTIONS, without_confidence), 1, value="'Confidence'"),
     Check("header", PRED, "empty column", raw(PREDICTIONS, each_line(b",", b",")),
-          raw(PREDICTIONS, quoted), value="''"),
+          raw(PREDICTIONS, quoted), 1, value="''"),
     Check("header", GOLD, "missing column", raw(TEST, lambda data: data.replace(
-          b",annotation_confidence\n", b"\n", 1)), raw(TEST, quoted)),
+          b",annotation_confidence\n", b"\n", 1)), raw(TEST, quoted), 1),
     Check("header_duplicate", PRED, "column twice",
           raw(PREDICTIONS, each_line(b",confidence", b",1")),
-          raw(PREDICTIONS, without_confidence), value="'confidence'"),
+          raw(PREDICTIONS, without_confidence), 1, value="'confidence'"),
     Check("header_order", GOLD, "two columns swapped", raw(TEST, swapped),
           cells(TEST, "RDOD2-025", domain="task", task="domain"),
-          value=SWAPPED),
+          1, value=SWAPPED),
     Check("header_order", PRED, "confidence first", raw(PREDICTIONS, last_column_first),
           raw(PREDICTIONS, without_confidence),
-          value=CONFIDENCE_FIRST),
+          1, value=CONFIDENCE_FIRST),
     Check("blind_label_column", BLIND, "label", raw(BLINDED, each_line(b",severity", b",low")),
-          raw(BLINDED, with_bom), value="'severity'"),
+          raw(BLINDED, with_bom), 1, value="'severity'"),
     # shape
     Check("cell_count", GOLD, "one more", swap(TEST, "RDOD2-025,", b"RDOD2-025,more,"),
           swap(TEST, "RDOD2-025,", b'"RDOD2-025",'), 2, "RDOD2-025", None, "22"),
@@ -138,11 +153,11 @@ FILES = [
     Check("cell_count", PRED, "one more", swap(PREDICTIONS, ",0.9\n", b",0.9,\n"),
           swap(PREDICTIONS, ",0.9\n", b",\n"), 2, "RDOD2-025", None, "8"),
     Check("blank_row", GOLD, "commas", raw(TEST, lambda data: data + b"," * 20 + b"\n"),
-          raw(TEST, lambda data: data + b"\n\r\n"), 14, ""),
+          raw(TEST, lambda data: data + b"\n\r\n"), 14),
     Check("blank_row", BLIND, "commas", raw(BLINDED, lambda data: data + b",,,,\n"),
-          raw(BLINDED, lambda data: b"\n" + data + b"\n"), 14, ""),
+          raw(BLINDED, lambda data: b"\n" + data + b"\n"), 14),
     Check("blank_row", PRED, "commas", raw(PREDICTIONS, lambda data: data + b",,,,,,\n"),
-          raw(PREDICTIONS, lambda data: data.replace(b"\n", b"\n\n")), 14, ""),
+          raw(PREDICTIONS, lambda data: data.replace(b"\n", b"\n\n")), 14),
     Check("no_rows", GOLD, "header alone", raw(TEST, head), raw(TEST, first_two)),
     Check("no_rows", BLIND, "header alone", raw(BLINDED, head), raw(BLINDED, first_two)),
     Check("no_rows", PRED, "header alone", raw(PREDICTIONS, head), REVERSED),

@@ -38,8 +38,9 @@ def renamed(name: str, old: str, new: str) -> Edit:
     return cells(name, old, scenario_id=new)
 
 
-def at(code: str, file: str, scenario: str | None, column: str | None) -> Place:
-    return code, file, None, scenario, column, None
+def at(code: str, file: str, scenario: str, line: int | None = None) -> Place:
+    value = None if line is None else f"'{scenario}'"
+    return code, file, line, scenario, "scenario_id", value
 
 
 # fmt: off
@@ -59,39 +60,38 @@ REPOSITORY = [
           column="header", file=MANIFEST),
     Check("repository_id", "repository", "not of the split",
           with_manifest(renamed(DEV, "RDOD2-024", "RDOD2-037")), LAWFUL,
-          scenario="RDOD2-037", column="scenario_id", file=DEV,
-          also=(at("repository_id", DEV, "RDOD2-024", "scenario_id"),)),
+          9, "RDOD2-037", "scenario_id", "'RDOD2-037'", DEV,
+          also=(at("repository_id", DEV, "RDOD2-024"),)),
     Check("repository_id", "repository", "missing from the split",
           with_manifest(rows(DEV, without_last)), LAWFUL,
           scenario="RDOD2-024", column="scenario_id", file=DEV),
     Check("repository_id", "repository", "out of order", with_manifest(rows(DEV, swap_rows)),
-          LAWFUL, column="scenario_id", file=DEV),
+          LAWFUL, 2, "RDOD2-018", "scenario_id", "'RDOD2-018'", DEV),
     Check("split_overlap", "repository", "train in dev",
           with_manifest(renamed(DEV, "RDOD2-024", "RDOD2-016")), LAWFUL,
-          scenario="RDOD2-016", column="scenario_id", file=DEV,
-          also=(at("repository_id", DEV, "RDOD2-016", "scenario_id"),
-                at("repository_id", DEV, "RDOD2-024", "scenario_id"))),
+          9, "RDOD2-016", "scenario_id", "'RDOD2-016'", DEV,
+          also=(at("repository_id", DEV, "RDOD2-016", 9), at("repository_id", DEV, "RDOD2-024"))),
     Check("blind_ids", "repository", "order", with_manifest(rows(BLINDED, swap_rows)), BOTH,
-          file=BLINDED, also=(at("repository_id", BLINDED, None, "scenario_id"),)),
+          column="scenario_id", file=BLINDED,
+          also=(at("repository_id", BLINDED, "RDOD2-026", 2),)),
     Check("blind_ids", "repository", "one less", with_manifest(rows(BLINDED, without_last)), BOTH,
-          file=BLINDED, also=(at("repository_id", BLINDED, "RDOD2-036", "scenario_id"),)),
+          column="scenario_id", file=BLINDED, also=(at("repository_id", BLINDED, "RDOD2-036"),)),
     Check("blind_inputs", "repository", "task",
           with_manifest(cells(BLINDED, "RDOD2-025", task="Another task.")), BOTH,
-          scenario="RDOD2-025", column="task", file=BLINDED),
+          2, "RDOD2-025", "task", "'Another task.'", BLINDED),
     Check("blind_inputs", "repository", "space in JSON",
           with_manifest(cells(BLINDED, "RDOD2-025", constraints_json='["a"]')), BOTH,
-          scenario="RDOD2-025", column="constraints_json", file=BLINDED),
+          2, "RDOD2-025", "constraints_json", ascii('["a"]'), BLINDED),
     Check("header_order", "repository", "two columns swapped",
           with_manifest(raw(DEV, lambda data: data.replace(b"domain,task", b"task,domain", 1))),
-          LAWFUL, file=DEV,
-          value=SWAPPED),
+          LAWFUL, 1, file=DEV, value=SWAPPED),
     # one file that cannot be read brings no more than its own problem
     Check("encoding", "repository", "UTF-16",
           with_manifest(raw(DEV, lambda data: data.decode().encode("utf-16"))),
           with_manifest(raw(DEV, lambda data: b"\xef\xbb\xbf" + data)), file=DEV),
     Check("blind_label_column", "repository", "label",
           with_manifest(raw(BLINDED, lambda data: data.replace(b"\n", b",severity\n"))), BOTH,
-          file=BLINDED, value="'severity'"),
+          1, file=BLINDED, value="'severity'"),
     Check("cell_count", "repository", "one more",
           with_manifest(raw(BLINDED, lambda data: data.replace(b"025,", b"025,more,", 1))), BOTH,
           line=2, scenario="RDOD2-025", file=BLINDED, value="6"),

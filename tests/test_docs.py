@@ -82,6 +82,16 @@ def test_requirements_are_those_of_the_package(root):
     assert (root / "requirements.txt").read_text().split("\n")[:-1] == project["dependencies"]
 
 
+def test_lowest_versions_are_the_lower_bounds(root):
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = (root / ".ci" / "lowest.txt").read_text().split("\n")
+    pinned = dict(line.split("==") for line in lines if "==" in line)
+    padded = {name: f"{version}.0.0" for name, version in pinned.items()}
+    for requirement in project["dependencies"]:
+        name, version = requirement.split(">=")
+        assert padded[name].startswith(version), requirement
+
+
 def test_labels_in_the_card_are_those_of_the_schema(root):
     from drift_onset import schema
 

@@ -19,32 +19,8 @@ from drift_onset.schema import BLIND, LABELLED, PREDICTION
 CHECKS = [*CELLS, *FILES, *REPOSITORY]
 PREDICTION_CHECKS = [check for check in CHECKS if check.kind == "predictions"]
 
-# Faults that bring along problems which are no faults of the file.
-PENDING = {
-    "onset_bounds-labelled-first_drift_step": "a share beyond 1 is asked for as well",
-    "unknown_outcome_mode-labelled-outcome_mode": "else of a rule whose column is unreadable",
-    "unknown_repair_outcome-labelled-repair_outcome": "else of a rule whose column is unreadable",
-    "constraints_structure-blind-constraints_json": "a number is also told not to be `none`",
-    "header_order-predictions-confidence_first": "every prediction is missing as well",
-    "encoding-predictions-UTF-16": "every prediction is missing as well",
-    "encoding-repository-UTF-16": "every identifier is missing as well",
-    "blind_label_column-repository-label": "every identifier is missing as well",
-    "cell_count-repository-one_more": "identifiers of test and test_blind differ as well",
-    "json_invalid-repository-nested_manifest": "RecursionError",
-}
 
-
-def faults(checks: list[Check]) -> list[object]:
-    """Give the checks as parameters, those of PENDING as failures that must go on failing."""
-    return [
-        pytest.param(check, id=str(check), marks=pytest.mark.xfail(reason=why, strict=True))
-        if (why := PENDING.get(str(check)))
-        else pytest.param(check, id=str(check))
-        for check in checks
-    ]
-
-
-@pytest.mark.parametrize("check", faults(CHECKS))
+@pytest.mark.parametrize("check", CHECKS, ids=str)
 def test_fault_is_reported(check: Check, tmp_path: Path) -> None:
     copy_repository(tmp_path)
     check.fault(tmp_path)
@@ -68,7 +44,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("check", faults(PREDICTION_CHECKS))
+@pytest.mark.parametrize("check", PREDICTION_CHECKS, ids=str)
 def test_scorer_rejects_what_the_validator_reports(check: Check, tmp_path: Path) -> None:
     copy_repository(tmp_path)
     check.fault(tmp_path)
@@ -77,7 +53,7 @@ def test_scorer_rejects_what_the_validator_reports(check: Check, tmp_path: Path)
     assert places(list(caught.value.problems), tmp_path) == check.expected()
 
 
-@pytest.mark.parametrize("check", faults(PREDICTION_CHECKS))
+@pytest.mark.parametrize("check", PREDICTION_CHECKS, ids=str)
 def test_blind_file_serves_as_gold(check: Check, tmp_path: Path) -> None:
     copy_repository(tmp_path)
     check.fault(tmp_path)

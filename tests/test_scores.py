@@ -562,9 +562,12 @@ def codes_of(gold, answers, **options):
 
 
 @pytest.mark.parametrize("identifier", [1, 1.5, b"a"])
-def test_identifiers_that_are_no_text_are_a_problem(identifier):
-    assert "scenario_id_text" in codes_of([drift()], [drift(scenario_id=identifier)])
-    assert codes_of([drift(scenario_id=identifier)], [drift(scenario_id=identifier)])
+def test_identifiers_that_are_no_text_are_read_as_text(identifier):
+    row = drift(scenario_id=identifier)
+    assert score([row], [row], resamples=0).scores.complete_primary_accuracy == 1.0
+    text = drift(scenario_id=str(identifier))
+    assert score([text], [row], resamples=0).scores.n == 1
+    assert "unknown_scenario" in codes_of([drift(scenario_id="other")], [row])
 
 
 @pytest.mark.parametrize("identifier", ["", " ", None, "a\x00b"])
