@@ -23,7 +23,7 @@ from rich.table import Table
 from sklearn.metrics import f1_score, precision_recall_fscore_support
 
 import data
-from drift_onset import cells, counts, loading, schema, scores
+from drift_onset import cells, counts, schema, scores, tables
 
 STRINGS_TARGET, CODES_TARGET = 50, 20
 TOLERANCE = 1e-12
@@ -119,7 +119,7 @@ def contests(rows: int, seed: int) -> list[Contest]:
     score = partial(ours, sample, cells.billionths(sample.confidence))
 
     def from_objects() -> scores.Scores:
-        return score(decoded(each(objects, lambda column, _: loading.column_array(column))))
+        return score(decoded(each(objects, lambda column, _: tables.column_array(column))))
 
     return [
         Contest("texts, Arrow", lambda: score(decoded(texts)), on_texts, STRINGS_TARGET),

@@ -30,6 +30,7 @@ _FLOAT_TEXT = re.compile(r"([1-9][0-9]{0,9}|0)\.0+")
 _DECIMAL = r"^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?$"
 
 Codes = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
 
 
 def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -224,12 +225,23 @@ def billionths(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 def is_blank(column: pa.Array) -> npt.NDArray[np.bool_]:
     """Tell which texts are null or have no character that can be seen, as schema.json has it."""
-    blank = ~mask(pc.match_substring_regex(column, "^[!-~]"))
+    first = _first_bytes(column)
+    blank = (first <= ord(" ")) | (first >= 0x7F)
     # Only a text that does not start with visible ASCII is looked at whole.
     for row in np.flatnonzero(blank).tolist():
         text = column[row].as_py()
         blank[row] = text is None or _visible().search(text) is None
     return blank
+
+
+def _first_bytes(column: pa.Array) -> npt.NDArray[np.uint8]:
+    """Give the first byte of each text, 0 where it is empty or null."""
+    _, offsets, data = column.buffers()
+    if not len(column) or data is None or not data.size:
+        return np.zeros(len(column), np.uint8)
+    ends = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]
+    at = np.minimum(ends[:-1], data.size - 1)
+    return np.where(ends[:-1] < ends[1:], np.frombuffer(data, np.uint8)[at], 0).astype(np.uint8)
 
 
 @cache

@@ -7,6 +7,7 @@ systems need the joint; the confusion matrices follow from it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -24,6 +25,7 @@ Bools = npt.NDArray[np.bool_]
 CONFIDENCE_CELLS = 1000
 NO_ERROR = -1
 _DENSE = 1 << 22
+_BLOCK = 1 << 16
 
 
 @cache
@@ -180,58 +182,83 @@ def count(pairs: Pairs) -> Counts:
 
 
 def count_columns(side_by_side: Columns, n_invalid: int = 0) -> Counts:
-    """Count coded columns; see `count`."""
-    error = side_by_side.onset_error
-    parts: list[tuple[npt.NDArray[Any], int]] = []
-    for name, size in label_sizes().items():
-        gold, predicted = side_by_side.labels[name]
-        parts += [(gold, size), (predicted, size + 1)]
-    onset_right = side_by_side.onset[0] == side_by_side.onset[1]
-    residual_right = side_by_side.residual[0] == side_by_side.residual[1]
-    highest = int(error.max(initial=NO_ERROR))
-    parts += [(onset_right.view(np.int8), 2), (error + 1, highest + 2)]
-    parts += [(residual_right.view(np.int8), 2)]
-    outcomes, n = _distinct(parts)
+    """Count coded columns; see `count`.
+
+    Rows are taken in blocks that stay in the cache; each gives one number a row that stands for
+    its joint outcome, and those are counted.
+    """
+    n = len(side_by_side.confidence)
+    gold_onset, predicted_onset = side_by_side.onset
+    highest = int(max(gold_onset.max(initial=0), predicted_onset.max(initial=0)))
+    sizes = [size + extra for size in label_sizes().values() for extra in (0, 1)]
+    sizes += [2, highest + 1, 2]
+    space = math.prod(sizes)
+    key = np.empty(n, np.int32 if space < 2**31 else np.int64)
+    confidence_n = np.zeros(2 * (CONFIDENCE_CELLS + 1), np.int64)
+    confidence_sum = np.zeros_like(confidence_n)
+    given = bool((side_by_side.confidence >= 0).any())
+    for start in range(0, n, _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        complete = _keys(side_by_side, rows, sizes, key[rows])
+        if given:
+            _calibrate(side_by_side.confidence[rows], complete, confidence_n, confidence_sum)
+    outcomes, counted = _distinct(key, sizes)
     outcomes[:, -2] -= 1
-    confidence_n, confidence_sum = _calibration(side_by_side)
-    return Counts(outcomes, n, confidence_n, confidence_sum, n_invalid)
+    cells = (CONFIDENCE_CELLS + 1, 2)
+    return Counts(
+        outcomes, counted, confidence_n.reshape(cells), confidence_sum.reshape(cells), n_invalid
+    )
 
 
-def _distinct(parts: list[tuple[npt.NDArray[Any], int]]) -> tuple[Ints, Ints]:
-    """Count distinct rows of small codes given as (column, number of possible codes)."""
-    space = 1
-    for _, size in parts:
-        space *= size
-    key: npt.NDArray[Any] = np.zeros(len(parts[0][0]), np.int32 if space < 2**31 else np.int64)
-    for column, size in parts:
+def _keys(side_by_side: Columns, rows: slice, sizes: list[int], key: npt.NDArray[Any]) -> Bools:
+    """Fill in the numbers of a block of rows; give which rows are right in all five targets."""
+    digits: list[npt.NDArray[Any]] = []
+    complete = np.ones(len(key), np.bool_)
+    for gold, predicted in side_by_side.labels.values():
+        digits += [gold[rows], predicted[rows]]
+        complete &= digits[-2] == digits[-1]
+    gold, predicted = (onset[rows] for onset in side_by_side.onset)
+    right = gold == predicted
+    both = (gold > BLANK) & (predicted > BLANK)
+    error = np.abs(gold - predicted)
+    error += 1
+    error *= both
+    residual_right = side_by_side.residual[0][rows] == side_by_side.residual[1][rows]
+    complete &= right
+    complete &= residual_right
+    digits += [right, error, residual_right]
+    key[:] = digits[0]
+    for digit, size in zip(digits[1:], sizes[1:], strict=True):
         key *= size
-        key += column
-    if space <= max(_DENSE, 4 * len(key)):
+        key += digit
+    return complete
+
+
+def _distinct(key: npt.NDArray[Any], sizes: list[int]) -> tuple[Ints, Ints]:
+    """Count equal numbers, and take them apart into their digits again."""
+    if math.prod(sizes) <= max(_DENSE, 4 * len(key)):
         dense = np.bincount(key, minlength=1)
-        keys = np.flatnonzero(dense)
+        keys = np.flatnonzero(dense > 0)
         n = dense[keys]
     else:
         keys, n = np.unique(key, return_counts=True)
     keys = keys.astype(np.int64)
     digits = []
-    for _, size in reversed(parts):
+    for size in reversed(sizes):
         keys, digit = np.divmod(keys, size)
         digits.append(digit)
     return np.stack(digits[::-1], axis=1), n.astype(np.int64)
 
 
-def _calibration(side_by_side: Columns) -> tuple[Ints, Ints]:
-    cells = (CONFIDENCE_CELLS + 1, 2)
-    given = side_by_side.confidence >= 0
-    if not given.any():
-        return np.zeros(cells, np.int64), np.zeros(cells, np.int64)
-    confidence = side_by_side.confidence[given]
+def _calibrate(confidence: Ints, complete: Bools, n: Ints, total: Ints) -> None:
+    """Add the confidences of a block of rows, by cell of confidence and correctness."""
+    if confidence.min(initial=0) < 0:
+        given = confidence >= 0
+        confidence, complete = confidence[given], complete[given]
     step = BILLION // CONFIDENCE_CELLS
-    cell = 2 * (-(-confidence // step)) + side_by_side.complete[given]
-    size = cells[0] * 2
-    n = np.bincount(cell, minlength=size)
-    # Exact: float64 weights are whole numbers, split so that no partial sum passes 2**53.
-    low = np.bincount(cell, weights=(confidence % step).astype(np.float64), minlength=size)
-    high = np.bincount(cell, weights=(confidence // step).astype(np.float64), minlength=size)
-    total = high.astype(np.int64) * step + low.astype(np.int64)
-    return n.astype(np.int64).reshape(cells), total.reshape(cells)
+    cell = (confidence + (step - 1)) // step
+    cell *= 2
+    cell += complete
+    n += np.bincount(cell, minlength=len(n))
+    # Exact: a block of whole billionths stays below 2**53, which float64 counts to.
+    total += np.bincount(cell, weights=confidence, minlength=len(n)).astype(np.int64)

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import csv
-import os
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
-BLOCK_BYTES = 16 << 20
 CHUNK_ROWS = 10_000
 UNREADABLE_CHARACTER = re.compile("[\ud800-\udfff]")
 _QUOTING = {
     "end": "a quotation mark is opened and not closed",
     "after": 'text follows a closing quotation mark; inside a cell each mark is doubled ("")',
 }
-# What may stand beside a quotation mark that opens, closes or is one of a pair.
-_BESIDE = np.zeros(256, np.bool_)
-_BESIDE[list(b'",\r\n')] = True
 
 
 @dataclass(frozen=True)
@@ -55,7 +46,14 @@ def _cells_of_any_size() -> Iterator[None]:
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """Read every row but the blank ones with the csv module, header included."""
+    """Read every row but the blank ones with the csv module, header included.
+
+    Args:
+        path: the file.
+
+    Yields:
+        Rows, with what is wrong with their quotation marks.
+    """
     with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
         own: list[str] = []  # the lines of the row that is being read
 
@@ -88,57 +86,3 @@ def read_rows(path: Path) -> Iterator[Row]:
             if not chunk:
                 return
             yield from chunk
-
-
-def is_plain(path: Path) -> bool:
-    """Tell whether Arrow reads a file as it stands, so that the csv module is not needed.
-
-    It has no NUL, its quotation marks stand where RFC 4180 has them, and no cell has a carriage
-    return inside. Both readers are lenient with quotation marks, so that a lost one would go
-    unseen: a mark opens a cell, closes it, or is one of a pair inside, and any other has neither
-    a separator nor another mark beside it, or leaves an odd number of marks in the file. Arrow
-    loses the line feed of a CRLF in a cell if one of its blocks ends between the two.
-    """
-    if path.stat().st_size == 0:
-        return True
-    data = np.memmap(path, np.uint8, mode="r")
-    starts = range(0, len(data), BLOCK_BYTES)
-    with ThreadPoolExecutor(min(len(starts), os.cpu_count() or 1)) as pool:
-        blocks = list(pool.map(lambda start: _scan(data, start), starts))
-    marks = 0
-    for block in blocks:
-        if block is None or block.returns[1 - marks % 2]:
-            return False
-        marks += block.marks
-    return marks % 2 == 0
-
-
-@dataclass(frozen=True)
-class _Block:
-    """What matters of some bytes.
-
-    Attributes:
-        marks: number of quotation marks.
-        returns: whether there is a carriage return after an even, after an odd number of them.
-    """
-
-    marks: int
-    returns: tuple[bool, bool]
-
-
-def _scan(data: npt.NDArray[np.uint8], start: int) -> _Block | None:
-    """Look at a block; None if it has a NUL or a mark that neither opens, closes nor pairs."""
-    block = data[start : start + BLOCK_BYTES]
-    if np.count_nonzero(block) != len(block):
-        return None
-    marks = np.flatnonzero(block == ord('"')) + start
-    before = data[np.maximum(marks - 1, 0)]
-    after = data[np.minimum(marks + 1, len(data) - 1)]
-    loose = ~(_BESIDE[before] | _BESIDE[after])
-    # At the start a byte order mark may stand before one.
-    loose &= (marks > 3) & (marks < len(data) - 1)
-    if loose.any():
-        return None
-    returns = np.flatnonzero(block == ord("\r")) + start
-    odd = np.searchsorted(marks, returns) % 2 == 1
-    return _Block(len(marks), (bool((~odd).any()), bool(odd.any())))

@@ -56,7 +56,7 @@ def match(gold: Loaded, predictions: Loaded, *, by_id: bool = True) -> Pairs:
     """Pair loaded gold and predictions; what is found goes to the findings of the predictions."""
     join = pairing.pair if by_id else pairing.by_position
     pairs, found = join(gold.states, predictions.states)
-    if by_id and not gold.findings:
+    if by_id and not gold.is_unique:
         gold.findings += pairing.duplicates(gold.states)[1]
     if gold.is_readable and predictions.is_readable:
         predictions.findings += _founded(found, "missing_prediction", predictions)

@@ -1,8 +1,7 @@
 """The two JSON columns, constraints and trajectory, judged whole columns at a time.
 
-A cell in plain form (as `json.dumps` writes ASCII constraints, or steps numbered 1, 2, 3, … with
-texts free of escapes) is recognised by a regular expression and needs no parsing. Every other
-cell is parsed and held against schema.json; that path alone decides what is wrong.
+A cell in plain form is recognised by plain_json.py and needs no parsing. Every other cell is parsed
+and held against schema.json; that path alone decides what is wrong.
 """
 
 from __future__ import annotations
@@ -17,31 +16,13 @@ import pyarrow.compute as pc
 
 from drift_core import strict_json
 from drift_core.problems import escaped
-from drift_onset import schema
-from drift_onset.cells import BLANK, UNREADABLE, Codes, arrow, equals, mask, text_scalar, to_numpy
+from drift_onset import plain_json, schema
+from drift_onset.cells import BLANK, UNREADABLE, Codes, arrow, equals, mask
 
 NONE = "none"
-_PLAIN_STEPS = 40
 _SHOWN = 5
 
-# A first character that is visible ASCII keeps blank texts out of the fast path.
-# Without an opening brace in the texts, each one in the cell opens a step.
-_PLAIN_TEXT = r'"[!#-\[\]-z|-~][^"\\{\x00-\x1f\x7f]*"'
-_PLAIN_ASCII_TEXT = r'"[!#-\[\]-~][ !#-\[\]-~]*"'
-_PLAIN_CONSTRAINTS = rf"^\[{_PLAIN_ASCII_TEXT}(?:, ?{_PLAIN_ASCII_TEXT})*\]$"
-
 Fault = tuple[int, str, str]  # position in the column, code, message
-
-
-def _plain_trajectory() -> str:
-    pattern = ""
-    for step in range(_PLAIN_STEPS, 0, -1):
-        rest = f"(?:, ?{pattern})?" if pattern else ""
-        pattern = rf'\{{"step": ?{step}, ?"text": ?{_PLAIN_TEXT}\}}{rest}'
-    return rf"^\[{pattern}\]$"
-
-
-_PLAIN_TRAJECTORY = _plain_trajectory()
 
 
 def fold(text: str) -> str:
@@ -151,24 +132,13 @@ def trajectories(column: pa.Array) -> tuple[Codes, list[Fault]]:
     Returns:
         int32 counts, UNREADABLE where the cell has a fault, and the faults.
     """
-    plain = mask(pc.match_substring_regex(column, _PLAIN_TRAJECTORY))
-    counts = _count_byte(column, ord("{"))
+    plain, counts = plain_json.trajectories(column)
     faults: list[Fault] = []
     for row in np.flatnonzero(~plain).tolist():
         steps, found = decode("trajectory", column[row].as_py())
         counts[row] = UNREADABLE if steps is None else len(steps)
         faults += [(row, code, message) for code, message in found]
     return counts, faults
-
-
-def _count_byte(column: pa.Array, byte: int) -> Codes:
-    """Count a byte in each text; faster on the buffer than with a substring search."""
-    _, offsets, data = column.buffers()
-    if data is None:
-        return np.zeros(len(column), np.int32)
-    ends = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]
-    at = np.flatnonzero(np.frombuffer(data, np.uint8)[: ends[-1]] == byte)
-    return np.diff(np.searchsorted(at, ends)).astype(np.int32)
 
 
 def constraints(
@@ -184,16 +154,12 @@ def constraints(
         int32 counts (UNREADABLE for a cell with a fault); for each quoting column the 1-based
         numbers (BLANK for `none`, UNREADABLE where nothing matches); and the faults of the cells.
     """
-    plain = mask(pc.match_substring_regex(column, _PLAIN_CONSTRAINTS))
-    inner = pc.binary_slice(column.cast(pa.binary()), 2, -2)
-    inner = pc.if_else(arrow(plain), inner, text_scalar("").cast(pa.binary())).cast(pa.string())
-    texts = pc.split_pattern_regex(inner, '", ?"')
-    counts = to_numpy(pc.list_value_length(texts)).copy()
-    values, row_of = texts.flatten(), np.repeat(np.arange(len(counts)), counts)
+    plain, counts, values = plain_json.constraints(column)
+    row_of = np.repeat(np.arange(len(counts)), counts)
     starts = np.cumsum(counts) - counts
 
     # Two of one row can only stand as far apart as the longest row is.
-    lowered = pc.utf8_lower(values)
+    lowered = pc.ascii_lower(values)
     # Longer words that begin so go the slow way too, which tells them apart.
     plain[row_of[mask(pc.starts_with(lowered, NONE))]] = False
     for apart in range(1, int(counts.max(initial=0))):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +30,7 @@ class Loaded:
         unread: identifiers of rows that could not be read; "" for one that is not known.
         swallowed: whether more rows may be missing than are known: none was found, or one spans
             lines that may have been rows of their own.
+        is_unique: whether repeated identifiers were already looked for.
     """
 
     name: str
@@ -42,6 +40,7 @@ class Loaded:
     is_readable: bool = True
     unread: Sequence[str] = ()
     swallowed: bool = False
+    is_unique: bool = False
 
     def add(self, row: int, code: str, column: str | None, message: str) -> None:
         """Note a finding about a row of the states."""
@@ -83,9 +82,9 @@ def read_file(path: str, kind: str, progress: Progress | None = None) -> Loaded:
     file = _open(path, kind, progress)
     check = validate.checker(kind)
     parts, findings = [validate.empty(kind)], []
-    for states, found in _in_order(check, file.batches()):
-        parts.append(states)
-        findings += found
+    for before, (states, found) in file.map(check):
+        parts.append(states.shifted(before))
+        findings += [replace(f, record=(f.record or 0) + before) for f in found]
     findings += file.findings
     states = States.concat(parts)
     swallowed = file.swallowed
@@ -95,28 +94,7 @@ def read_file(path: str, kind: str, progress: Progress | None = None) -> Loaded:
     if kind != schema.PREDICTION:  # where rows are matched by identifier, pairing looks as well
         findings += duplicates(states)[1]
     readable = bool(file.header)
-    return Loaded(str(path), states, findings, file.lines, readable, file.unread, swallowed)
-
-
-def _in_order(
-    check: Callable[[Batch], tuple[States, list[Finding]]], batches: Iterator[Batch]
-) -> Iterator[tuple[States, list[Finding]]]:
-    """Check batches on all cores while the next ones are read; a few wait at most."""
-    first = next(batches, None)
-    second = next(batches, None)
-    if first is not None:
-        yield check(first)
-    if second is None:
-        return
-    workers = os.cpu_count() or 1
-    with ThreadPoolExecutor(workers) as pool:
-        waiting = deque([pool.submit(check, second)])
-        for batch in batches:
-            waiting.append(pool.submit(check, batch))
-            if len(waiting) > workers + 1:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+    return Loaded(str(path), states, findings, file.lines, readable, file.unread, swallowed, True)
 
 
 def read_gold_file(path: str) -> Loaded:

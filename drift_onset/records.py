@@ -8,28 +8,26 @@ Both give the same rows for the same well-formed file.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.csv
 
 from drift_core.problems import escaped
 from drift_onset.cells import text_array
-from drift_onset.csv_rows import (
-    BLOCK_BYTES,
-    CHUNK_ROWS,
-    UNREADABLE_CHARACTER,
-    Row,
-    is_plain,
-    read_rows,
-)
+from drift_onset.csv_chunks import Chunk, NeedsCare
+from drift_onset.csv_chunks import chunks as read_chunks
+from drift_onset.csv_rows import CHUNK_ROWS, UNREADABLE_CHARACTER, Row, read_rows
 from drift_onset.findings import Finding
 
+T = TypeVar("T")
 Progress = Callable[[int], None]
 
 HEADER = -1
@@ -50,6 +48,11 @@ class Batch:
     records: npt.NDArray[np.int64]
     faulty: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
+    def shifted(self, rows: int) -> Batch:
+        """Give the same rows with higher numbers."""
+        faulty = {record + rows: names for record, names in self.faulty.items()}
+        return Batch(self.table, self.records + rows, faulty)
+
 
 @dataclass
 class CsvFile:
@@ -59,7 +62,7 @@ class CsvFile:
         path: the file.
         columns: required columns, in order.
         optional: columns that may follow them.
-        progress: called with the approximate number of bytes whenever some rows were read.
+        progress: called with a number of bytes whenever so many were read and worked on.
 
     Attributes:
         found: the header as it stands in the file.
@@ -164,55 +167,56 @@ class CsvFile:
         Yields:
             Tables of text columns named as the header; no blank lines, no ragged rows.
         """
+        for before, batch in self.map(lambda batch: batch):
+            yield batch.shifted(before)
+
+    def map(self, work: Callable[[Batch], T]) -> Iterator[tuple[int, T]]:
+        """Read the rows and do some work with them, on all cores.
+
+        Args:
+            work: takes a batch whose records are counted from its own first row.
+
+        Yields:
+            In order, the number of rows before a batch and what came of the work.
+        """
         if not self.header:
             return
-        done = 0
+        before = 0
         try:
-            for table in self._fast():
-                yield Batch(table, np.arange(done, done + table.num_rows))
-                done += table.num_rows
-        except (pa.ArrowInvalid, _NeedsCare):
-            yield from self._careful(done)
+            for rows, result in self._fast(work):
+                yield before, result
+                before += rows
+        except NeedsCare:
+            for batch in self._careful(before):
+                yield before, work(batch)
 
-    def _fast(self) -> Iterator[pa.Table]:
-        if not is_plain(self.path):
-            raise _NeedsCare
-        # Arrow opens the file itself: a Python file object in its threads can bring the
-        # process down when it ends while one of them still waits for the interpreter.
-        try:
-            reader = pa.csv.open_csv(
-                str(self.path),
-                read_options=pa.csv.ReadOptions(
-                    column_names=list(self.header),
-                    skip_rows=self._header_lines(),
-                    block_size=BLOCK_BYTES,
-                ),
-                parse_options=pa.csv.ParseOptions(newlines_in_values=True),
-                convert_options=pa.csv.ConvertOptions(
-                    column_types={name: pa.string() for name in self.header},
-                    strings_can_be_null=False,
-                ),
-            )
-        except (pa.ArrowInvalid, UnicodeEncodeError):
-            # An empty body or an odd file name is no fault; anything else is told apart below.
-            raise _NeedsCare from None
-        for batch in reader:
-            if self.progress:
-                self.progress(batch.nbytes)
-            yield pa.Table.from_batches([batch])
+    def _fast(self, work: Callable[[Batch], T]) -> Iterator[tuple[int, T]]:
+        def parsed(chunk: Chunk) -> tuple[int, T]:
+            table = chunk.parse(self.header)
+            return table.num_rows, work(Batch(table, np.arange(table.num_rows)))
 
-    def _header_lines(self) -> int:
-        """Count the lines down to the header; blank ones may stand before it."""
-        with open(self.path, "rb") as raw:
-            for number, line in enumerate(raw, 1):
-                if number == 1:
-                    line = line.removeprefix(b"\xef\xbb\xbf")
-                if line.strip(b"\r\n"):
-                    plain = line.endswith(b"\n") and b"\r" not in line.rstrip(b"\r\n")
-                    if plain and line.count(b'"') % 2 == 0:
-                        return number
-                    break
-        raise _NeedsCare
+        chunks = read_chunks(self.path)
+        first, second = next(chunks, None), next(chunks, None)
+        if first is None:
+            return
+        if second is None:  # no threads for what is done at once
+            yield parsed(first)
+            return
+        workers = os.cpu_count() or 1
+        with ThreadPoolExecutor(workers) as pool:
+            waiting: deque[tuple[int, Future[tuple[int, T]]]] = deque()
+            for chunk in chain((first, second), chunks):
+                waiting.append((len(chunk.data), pool.submit(parsed, chunk)))
+                if len(waiting) > workers + 1:
+                    yield self._finished(*waiting.popleft())
+            while waiting:
+                yield self._finished(*waiting.popleft())
+
+    def _finished(self, size: int, result: Future[tuple[int, T]]) -> tuple[int, T]:
+        done = result.result()
+        if self.progress:
+            self.progress(size)
+        return done
 
     def _careful(self, skip: int) -> Iterator[Batch]:
         rows = islice(enumerate(read_rows(self.path), HEADER), 1 + skip, None)
@@ -237,7 +241,8 @@ class CsvFile:
             columns = [[cells[i] for cells in good] for i in range(len(self.header))]
             arrays = [text_array(column) for column in columns]
             table = pa.Table.from_arrays(arrays, names=list(self.header))
-            yield Batch(table, np.asarray(records, np.int64), faulty)
+            numbers = np.asarray(records, np.int64) - skip
+            yield Batch(table, numbers, {record - skip: names for record, names in faulty.items()})
 
     def _unread(self, record: int, row: Row, scenario: str | None) -> None:
         """Note a row whose cells cannot be told apart."""
@@ -271,10 +276,6 @@ class CsvFile:
             if record >= last:
                 break
         return found
-
-
-class _NeedsCare(Exception):
-    """The fast reader meets something that it cannot judge."""
 
 
 def _scenario(cells: Sequence[str]) -> str | None:

@@ -188,7 +188,9 @@ def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
             # Identifiers do not repeat and floats seldom do: dictionaries would only cost.
             texts = [f.name for f in table.schema if pa.types.is_string(f.type)]
             repeating = [name for name in texts if name != "scenario_id"]
-            pyarrow.parquet.write_table(table, temporary, use_dictionary=repeating)
+            pyarrow.parquet.write_table(
+                table, temporary, use_dictionary=repeating, write_statistics=False
+            )
         elif ending == ".csv":
             import pyarrow.csv
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,10 @@ class States:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def shifted(self, rows: int) -> States:
+        """Give the same rows with higher numbers."""
+        return replace(self, records=self.records + rows)
 
     @staticmethod
     def concat(parts: Sequence[States]) -> States:

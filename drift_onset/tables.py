@@ -96,6 +96,11 @@ def column_array(values: Any) -> pa.Array:
     """
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return one_array(values)
+    try:  # most columns that are long are texts
+        if isinstance(next(iter(values), None), str):
+            return pa.array(values, pa.string())
+    except (pa.ArrowException, UnicodeEncodeError):
+        pass
     listed = values.tolist() if hasattr(values, "tolist") else list(values)
     plain = [None if _is_missing(value) else value for value in listed]
     kinds = {type(value) for value in plain if value is not None}

@@ -7,7 +7,9 @@ so that the cost depends on how many of these there are and not on n.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
@@ -18,7 +20,7 @@ import numpy.typing as npt
 
 from drift_onset import schema
 from drift_onset.cells import BILLION
-from drift_onset.counts import Counts, label_sizes
+from drift_onset.counts import Counts, Ints, label_sizes
 from drift_onset.scores import (
     METRICS,
     Floats,
@@ -30,7 +32,7 @@ from drift_onset.scores import (
 )
 
 LEVEL = 0.95
-_AT_ONCE = 1 << 24
+_BLOCK = 50
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def intervals(
         counts: at least one row.
         scores: the scores of the same counts.
         resamples: number of bootstrap resamples; 0 leaves out what needs them.
-        seed: of numpy's default generator.
+        seed: of numpy's default generators.
 
     Returns:
         Metric name → interval, in the order of the report.
@@ -106,12 +108,16 @@ def intervals(
     found = {name: wilson(int(counts.n[mask].sum()), n) for name, mask in hits.items()}
     found["confidence_coverage"] = wilson(int(counts.confidence_n.sum()), n)
     if resamples:
-        rng = np.random.default_rng(seed)
-        drawn = {
-            **_component_resamples(counts, resamples, rng),
-            "mean_absolute_onset_error": _error_resamples(counts, resamples, rng),
-            "expected_calibration_error": _calibration_resamples(counts, resamples, rng),
-        }
+        component_rows = _component_resampler(counts)
+
+        def work(size: int, rng: np.random.Generator) -> dict[str, Floats]:
+            return {
+                **component_rows(size, rng),
+                "mean_absolute_onset_error": _error_resamples(counts, size, rng),
+                "expected_calibration_error": _calibration_resamples(counts, size, rng),
+            }
+
+        drawn = _in_blocks(work, resamples, seed)
         found.update({name: _percentile(values, n) for name, values in drawn.items()})
     named = scores.metrics()
     return {name: found[name] for name in METRICS if name in found and named.get(name) is not None}
@@ -126,9 +132,7 @@ def _percentile(values: Floats, n: int) -> Interval:
     return Interval(float(low), float(high), "bootstrap", same)
 
 
-def draw(
-    n: npt.NDArray[np.int64], resamples: int, rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
+def draw(n: Ints, resamples: int, rng: np.random.Generator) -> Ints:
     """Draw resamples of counted outcomes.
 
     Args:
@@ -140,8 +144,19 @@ def draw(
         b × k counts; every row sums to the sum of n.
     """
     total = int(n.sum())
-    drawn: npt.NDArray[np.int64] = rng.multinomial(total, n / total, size=resamples)
+    drawn: Ints = rng.multinomial(total, n / total, size=resamples)
     return drawn
+
+
+def _in_blocks(
+    work: Callable[[int, np.random.Generator], dict[str, Floats]], resamples: int, seed: int
+) -> dict[str, Floats]:
+    """Do the resampling in blocks on all cores; the blocks, not the threads, have seeds."""
+    sizes = [min(_BLOCK, resamples - start) for start in range(0, resamples, _BLOCK)]
+    children = np.random.SeedSequence(seed).spawn(len(sizes))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        parts = list(pool.map(work, sizes, map(np.random.default_rng, children)))
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _grouped(keys: npt.NDArray[np.int64], n: npt.NDArray[np.int64]) -> tuple[Any, Any]:
@@ -151,26 +166,27 @@ def _grouped(keys: npt.NDArray[np.int64], n: npt.NDArray[np.int64]) -> tuple[Any
     return distinct, summed
 
 
-def _component_resamples(
-    counts: Counts, resamples: int, rng: np.random.Generator
-) -> dict[str, Floats]:
+def _component_resampler(
+    counts: Counts,
+) -> Callable[[int, np.random.Generator], dict[str, Floats]]:
+    """Prepare resampling of the component scores and their mean."""
     targets = schema.label_targets()
     width = 2 * len(targets) + 1
     outcomes, n = _grouped(counts.outcomes[:, :width], counts.n)
     onset_right = outcomes[:, -1] == 1
-    chunk = max(1, _AT_ONCE // max(1, len(n)))
-    parts: dict[str, list[Floats]] = {name: [] for name in (*targets, "onset")}
-    for start in range(0, resamples, chunk):
-        drawn = draw(n, min(chunk, resamples - start), rng)
-        parts["onset"].append(drawn[:, onset_right].sum(axis=1) / counts.total)
-        for at, target in enumerate(targets):
-            size = label_sizes()[target]
-            cell = outcomes[:, 2 * at] * (size + 1) + outcomes[:, 2 * at + 1]
-            parts[target].append(macro_f1(_sum_by(drawn, cell, size)))
-    joined = {name: np.concatenate(values) for name, values in parts.items()}
-    scored = {f"{target}_macro_f1": joined[target] for target in targets}
-    scored["component_mean"] = component_mean(list(joined.values()))
-    return scored
+    cells = {}
+    for at, target in enumerate(targets):
+        size = label_sizes()[target]
+        cells[target] = outcomes[:, 2 * at] * (size + 1) + outcomes[:, 2 * at + 1]
+
+    def resample(resamples: int, rng: np.random.Generator) -> dict[str, Floats]:
+        drawn = draw(n, resamples, rng)
+        onset = drawn[:, onset_right].sum(axis=1) / counts.total
+        f1 = {t: macro_f1(_sum_by(drawn, cells[t], label_sizes()[t])) for t in targets}
+        scored = {f"{target}_macro_f1": values for target, values in f1.items()}
+        return {**scored, "component_mean": component_mean([onset, *f1.values()])}
+
+    return resample
 
 
 def _sum_by(

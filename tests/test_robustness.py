@@ -13,7 +13,7 @@ import pytest
 import drift_onset
 from drift_core.files import replacing
 from drift_core.problems import InvalidInput
-from drift_onset import cli, records
+from drift_onset import cli, csv_chunks, records
 from drift_onset.schema import header
 
 GOLD, EXAMPLE = "data/test.csv", "baseline/example_predictions.csv"
@@ -241,7 +241,7 @@ def cell(line, number):
     return next(csv.reader([line]))[number]
 
 
-# --- rows in memory ----------------------------------------------------------------------------------
+# --- rows in memory ---------------------------------------------------------------------
 
 
 def row(**values):
@@ -273,9 +273,10 @@ def test_what_is_no_table_of_rows_is_said_plainly(source, says):
             drift_onset.score(gold, answers)
 
 
-@pytest.mark.parametrize(
-    "value", [2**70, object(), 1j, b"x", "a\ud800", [1], {"a": 1}, pd.NaT, pd.NA]
-)
+ODD = [2**70, object(), 1j, b"x", "a\ud800", [1], {"a": 1}, pd.NaT, pd.NA]
+
+
+@pytest.mark.parametrize("value", ODD)
 @pytest.mark.parametrize("column", ["outcome_mode", "first_drift_step", "confidence"])
 def test_values_of_any_kind_are_problems_and_not_tracebacks(value, column):
     missing = value is pd.NaT or value is pd.NA
@@ -306,7 +307,7 @@ def test_a_cell_may_have_carriage_returns_wherever_a_block_ends(tmp_path, monkey
     path = tmp_path / "f.csv"
     path.write_bytes(b"one,two\n" + b'a,"x\r\ny"\n' * 50)
     for block in range(16, 40):
-        monkeypatch.setattr(records, "BLOCK_BYTES", block)
+        monkeypatch.setattr(csv_chunks, "CHUNK_BYTES", block)
         file = records.CsvFile(path, ("one", "two"))
         found = [text for batch in file.batches() for text in batch.table["two"].to_pylist()]
         assert found == ["x\r\ny"] * 50
