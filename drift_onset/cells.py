@@ -234,6 +234,16 @@ def is_blank(column: pa.Array) -> npt.NDArray[np.bool_]:
     return blank
 
 
+def is_printable_ascii(column: pa.Array) -> Bools:
+    """Tell which texts are visible ASCII and spaces alone; all of them False if any is not.
+
+    One look at the buffer settles the usual case; callers look closer at the other.
+    """
+    data = np.frombuffer(column.buffers()[2] or b"", np.uint8)
+    plain = not len(data) or bool(data.min() >= 0x20 and data.max() < 0x7F)
+    return np.full(len(column), plain)
+
+
 def _first_bytes(column: pa.Array) -> npt.NDArray[np.uint8]:
     """Give the first byte of each text, 0 where it is empty or null."""
     _, offsets, data = column.buffers()

@@ -7,8 +7,8 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from drift_core.problems import InvalidInput, Problem, printable
 from drift_core.strict_json import dumps
 
 if TYPE_CHECKING:
-    from drift_onset.report import Report
+    from drift_onset.pairing import Pairs
 
 OK, PROBLEMS, USAGE = 0, 1, 2
 BROKEN_PIPE = 141  # as of a process that SIGPIPE ended
@@ -166,42 +166,47 @@ def _progress(paths: Sequence[str]) -> Iterator[Callable[[int], None] | None]:
         yield lambda n: bar.advance(task, n)
 
 
-def _scored(args: argparse.Namespace, **options: object) -> Report:
+def _pairs(args: argparse.Namespace, on_invalid: str = "error") -> Pairs:
     from drift_onset import evaluation
 
-    on_invalid = str(options.get("on_invalid", "error"))
     with _progress([args.gold, args.predictions]) as progress:
-        pairs = evaluation.load_pairs(args.gold, args.predictions, on_invalid, progress)
-        return evaluation.report_pairs(pairs, **options)  # type: ignore[arg-type]
+        return evaluation.load_pairs(args.gold, args.predictions, on_invalid, progress)
 
 
 def _score(args: argparse.Namespace) -> int:
-    from drift_onset.report import TABLE_ENDINGS, write_table
+    from drift_onset import counts, evaluation, report
 
-    if args.table and Path(args.table).suffix.lower() not in TABLE_ENDINGS:
-        print(f"--table {args.table}: expected {', '.join(TABLE_ENDINGS)}", file=sys.stderr)
+    if args.table and Path(args.table).suffix.lower() not in report.TABLE_ENDINGS:
+        expected = ", ".join(report.TABLE_ENDINGS)
+        print(printable(f"--table {args.table}: expected {expected}"), file=sys.stderr)
         return USAGE
     if _overwrites([args.output, args.table], [args.gold, args.predictions]):
         return USAGE
-    report = _scored(args, on_invalid=args.on_invalid, resamples=args.resamples, seed=args.seed)
-    if args.table:
-        report = replace(report, inline_table=False)
+    pairs = _pairs(args, args.on_invalid)
+    options = {"on_invalid": args.on_invalid, "resamples": args.resamples, "seed": args.seed}
     with ExitStack() as whole:  # both files or none
-        if args.output:
-            path = whole.enter_context(replacing(args.output))
-            path.write_text(report.to_json(), encoding="utf-8", newline="\n")
+        pool = whole.enter_context(ThreadPoolExecutor(1))
+        reporting = pool.submit(
+            evaluation.report_pairs, pairs, with_table=not args.table, **options
+        )
         if args.table:
-            write_table(report.table, whole.enter_context(replacing(args.table)))
+            rows = report.prediction_table(pairs.gold.ids, counts.columns(pairs))
+            report.write_table(rows, whole.enter_context(replacing(args.table)))
+        made = reporting.result().to_dict()
+        if args.output:
+            text = dumps(made, indent=2) + "\n"
+            path = whole.enter_context(replacing(args.output))
+            path.write_text(text, encoding="utf-8", newline="\n")
     if args.json:
-        _print_json(report.to_dict(), indent=2)
+        _print_json(made, indent=2)
         return OK
     from rich.console import Console
 
     from drift_onset.show import show
 
-    show(report.to_dict(), Console())
-    for path in filter(None, (args.output, args.table)):
-        print(printable(f"written: {path}"))
+    show(made, Console())
+    for name in filter(None, (args.output, args.table)):
+        print(printable(f"written: {name}"))
     return OK
 
 
@@ -304,7 +309,9 @@ def score_script(argv: Sequence[str] | None = None) -> int:
     def run(args: argparse.Namespace) -> int:
         if _overwrites([args.output], [args.gold, args.predictions]):
             return USAGE
-        report = _scored(args)
+        from drift_onset import evaluation
+
+        report = evaluation.report_pairs(_pairs(args))
         if args.output:
             report.write(args.output)
         _print_json(report.to_dict(), indent=2)

@@ -132,9 +132,22 @@ def _agreed(gold: Loaded, predictions: Loaded, pairs: Pairs, on_invalid: str) ->
 
 
 def report_pairs(
-    pairs: Pairs, *, on_invalid: str = "error", resamples: int = 1000, seed: int = 0
+    pairs: Pairs,
+    *,
+    on_invalid: str = "error",
+    resamples: int = 1000,
+    seed: int = 0,
+    with_table: bool = True,
 ) -> report.Report:
-    """Count, score and report pairs."""
+    """Count, score and report pairs.
+
+    Args:
+        pairs: gold and predictions.
+        on_invalid: how the pairs were made, for the signature.
+        resamples: see `score`.
+        seed: see `score`.
+        with_table: whether the report holds the rows.
+    """
     side_by_side = counting.columns(pairs)
     counted = counting.count_columns(side_by_side, pairs.n_invalid)
     scored = scores.score(counted)
@@ -144,7 +157,7 @@ def report_pairs(
         signature=report.signature(
             pairs.gold.sha256(), scored, on_invalid=on_invalid, resamples=resamples, seed=seed
         ),
-        table=report.prediction_table(pairs.gold.ids, side_by_side),
+        table=report.prediction_table(pairs.gold.ids, side_by_side) if with_table else None,
     )
 
 

@@ -44,6 +44,8 @@ def duplicates(states: States) -> tuple[npt.NDArray[np.bool_], list[Finding]]:
         A mask of every row whose identifier is repeated, first ones included, and a finding for
         each repetition.
     """
+    if states.are_ascending():
+        return np.zeros(len(states), np.bool_), []
     first = numbers(pc.index_in(states.ids, value_set=states.ids))
     repeated = first != np.arange(len(first))
     repeated &= states.named

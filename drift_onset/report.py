@@ -33,15 +33,14 @@ class Report:
         scores: both leaderboards and the diagnostics.
         uncertainty: metric → 95 % interval.
         signature: what made these numbers: scorer, gold_sha256, n, n_invalid, seed, options.
-        table: one row a scenario, gold order: gold, predicted, correctness, confidence.
-        inline_table: whether `to_dict` holds the rows.
+        table: one row a scenario, gold order: gold, predicted, correctness, confidence; None if
+            the rows are kept elsewhere.
     """
 
     scores: Scores
     uncertainty: Mapping[str, Interval]
     signature: Mapping[str, Any]
-    table: pa.Table
-    inline_table: bool = True
+    table: pa.Table | None
 
     def to_dict(self) -> dict[str, Any]:
         """Give the report with its keys in their fixed order; strict JSON can hold it."""
@@ -82,7 +81,7 @@ class Report:
                 }
                 for target, by_label in classes.items()
             },
-            "prediction_table": self.table.to_pylist() if self.inline_table else [],
+            "prediction_table": self.table.to_pylist() if self.table is not None else [],
             "uncertainty": to_dict(
                 self.uncertainty,
                 resamples=self.signature["options"]["resamples"],
@@ -103,8 +102,10 @@ class Report:
         """Write the rows as Parquet, CSV or JSON Lines, by the ending of the path.
 
         Raises:
-            ValueError: another ending.
+            ValueError: another ending, or the report has no rows.
         """
+        if self.table is None:
+            raise ValueError("the report holds no rows")
         write_table(self.table, path)
 
 

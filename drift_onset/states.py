@@ -61,6 +61,10 @@ class States:
             },
         )
 
+    def are_ascending(self) -> bool:
+        """Tell whether identifiers rise from row to row, so that none is repeated."""
+        return len(self) < 2 or bool(pc.all(pc.less(self.ids[:-1], self.ids[1:])).as_py())
+
     def sha256(self) -> str:
         """Hash identifiers and targets in the order of the identifiers.
 
@@ -69,7 +73,7 @@ class States:
             marks, line ends or the kind of source.
         """
         ids, codes = self.ids, self.codes
-        if len(ids) > 1 and not pc.all(pc.less(ids[:-1], ids[1:])).as_py():
+        if not self.are_ascending():
             order = to_numpy(pc.sort_indices(ids)).astype(np.int64)
             ids, codes = ids.take(arrow(order)), {n: c[order] for n, c in codes.items()}
         digest = hashlib.sha256()

@@ -167,8 +167,9 @@ def _bad_text(column: pa.Array, field: Field) -> Bools:
     if pattern != schema.definition("text")["pattern"]:
         bad |= ~cells.mask(pc.match_substring_regex(column, pattern))
     if "not" in field.schema:
-        control = pc.match_substring_regex(column, field.schema["not"]["pattern"])
-        bad |= cells.mask(control)
+        odd = np.flatnonzero(~cells.is_printable_ascii(column))
+        rest = column.take(cells.arrow(odd))
+        bad[odd] |= cells.mask(pc.match_substring_regex(rest, field.schema["not"]["pattern"]))
     return bad
 
 
