@@ -36,9 +36,9 @@ Bools = npt.NDArray[np.bool_]
 def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Give a column as one plain array, dictionaries decoded and nulls typed as text."""
     if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-        if isinstance(column, pa.ChunkedArray):
-            # older versions of Arrow keep the chunks
+        if column.num_chunks > 1:
+            column = pa.concat_arrays(column.unify_dictionaries().chunks)
+        else:
             column = column.chunk(0) if column.num_chunks else pa.nulls(0, column.type)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()

@@ -61,6 +61,7 @@ class Chunk:
                 convert_options=pa.csv.ConvertOptions(
                     column_types={name: pa.string() for name in header},
                     strings_can_be_null=False,
+                    check_utf8=bool(self.data.max() >= 0x80),
                 ),
             ).combine_chunks()
         except pa.ArrowInvalid:

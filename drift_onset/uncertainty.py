@@ -221,6 +221,188 @@ def _calibration_resamples(counts: Counts, resamples: int, rng: np.random.Genera
         return np.zeros(0)
     drawn = draw(np.append(flat[present], without), resamples, rng)[:, :-1]
     means = counts.confidence_sum.reshape(-1)[present] / flat[present]
+    n = np.zeros((resamples, len(flat)))
+    n[:, present] = drawn
+    total = np.zeros_like(n)
+    total[:, present] = drawn * means
+    shape = (resamples, *counts.confidence_n.shape)
+    gaps = calibration_gaps(n.reshape(shape), total.reshape(shape))
+    rows = drawn.sum(axis=1)
+    errors = np.abs(gaps).sum(axis=1) / (BILLION * np.maximum(rows, 1))
+    return np.where(rows > 0, errors, np.nan)
+
+
+def to_dict(self) -> dict[str, Any]:
+    """Give the fields in their order."""
+    return {
+        "low": self.low,
+        "high": self.high,
+        "method": self.method,
+        "degenerate": self.degenerate,
+    }
+
+
+def wilson(hits: int, n: int) -> Interval:
+    """Give Wilson's score interval of a proportion at the 95 % level.
+
+    Args:
+        hits: number of successes.
+        n: number of trials, at least 1.
+
+    References:
+        Wilson (1927), Probable Inference, the Law of Succession, and Statistical Inference.
+
+    Example:
+        >>> interval = wilson(5, 12)
+        >>> round(interval.low, 4), round(interval.high, 4)
+        (0.1933, 0.6805)
+    """
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    p = hits / n
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    low = 0.0 if hits == 0 else max(0.0, centre - half)
+    high = 1.0 if hits == n else min(1.0, centre + half)
+    return Interval(low, high, "wilson", n == 1)
+
+
+def intervals(
+    counts: Counts, scores: Scores, *, resamples: int = 1000, seed: int = 0
+) -> dict[str, Interval]:
+    """Give the interval of every metric that has a value.
+
+    Args:
+        counts: at least one row.
+        scores: the scores of the same counts.
+        resamples: number of bootstrap resamples; 0 leaves out what needs them.
+        seed: of numpy's default generators.
+
+    Returns:
+        Metric name → interval, in the order of the report.
+    """
+    n = counts.total
+    hits = {
+        "exact_onset_accuracy": counts.onset_correct,
+        "complete_primary_accuracy": counts.complete,
+        "within_one_onset_accuracy": within_one(counts),
+        "residual_constraint_exact_accuracy": counts.residual_correct,
+    }
+    found = {name: wilson(int(counts.n[mask].sum()), n) for name, mask in hits.items()}
+    found["confidence_coverage"] = wilson(int(counts.confidence_n.sum()), n)
+    if resamples:
+        component_rows = _component_resampler(counts)
+
+        def work(size: int, rng: np.random.Generator) -> dict[str, Floats]:
+            return {
+                **component_rows(size, rng),
+                "mean_absolute_onset_error": _error_resamples(counts, size, rng),
+                "expected_calibration_error": _calibration_resamples(counts, size, rng),
+            }
+
+        drawn = _in_blocks(work, resamples, seed)
+        found.update({name: _percentile(values, n) for name, values in drawn.items()})
+    named = scores.metrics()
+    return {name: found[name] for name in METRICS if name in found and named.get(name) is not None}
+
+
+def _percentile(values: Floats, n: int) -> Interval:
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return Interval(None, None, "bootstrap", True)
+    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    same = bool(n == 1 or np.ptp(values) == 0)
+    return Interval(float(low), float(high), "bootstrap", same)
+
+
+def draw(n: Ints, resamples: int, rng: np.random.Generator) -> Ints:
+    """Draw resamples of counted outcomes.
+
+    Args:
+        n: k counts.
+        resamples: how many, b.
+        rng: numpy generator.
+
+    Returns:
+        b × k counts; every row sums to the sum of n.
+    """
+    total = int(n.sum())
+    drawn: Ints = rng.multinomial(total, n / total, size=resamples)
+    return drawn
+
+
+def _in_blocks(
+    work: Callable[[int, np.random.Generator], dict[str, Floats]], resamples: int, seed: int
+) -> dict[str, Floats]:
+    """Do the resampling in blocks on all cores; the blocks, not the threads, have seeds."""
+    sizes = [min(_BLOCK, resamples - start) for start in range(0, resamples, _BLOCK)]
+    children = np.random.SeedSequence(seed).spawn(len(sizes))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        parts = list(pool.map(work, sizes, map(np.random.default_rng, children)))
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _grouped(keys: npt.NDArray[np.int64], n: npt.NDArray[np.int64]) -> tuple[Any, Any]:
+    distinct, where = np.unique(keys, axis=0, return_inverse=True)
+    summed = np.zeros(len(distinct), np.int64)
+    np.add.at(summed, where.reshape(-1), n)
+    return distinct, summed
+
+
+def _component_resampler(
+    counts: Counts,
+) -> Callable[[int, np.random.Generator], dict[str, Floats]]:
+    """Prepare resampling of the component scores and their mean."""
+    targets = schema.label_targets()
+    width = 2 * len(targets) + 1
+    outcomes, n = _grouped(counts.outcomes[:, :width], counts.n)
+    onset_right = outcomes[:, -1] == 1
+    cells = {}
+    for at, target in enumerate(targets):
+        size = label_sizes()[target]
+        cells[target] = outcomes[:, 2 * at] * (size + 1) + outcomes[:, 2 * at + 1]
+
+    def resample(resamples: int, rng: np.random.Generator) -> dict[str, Floats]:
+        drawn = draw(n, resamples, rng)
+        onset = drawn[:, onset_right].sum(axis=1) / counts.total
+        f1 = {t: macro_f1(_sum_by(drawn, cells[t], label_sizes()[t])) for t in targets}
+        scored = {f"{target}_macro_f1": values for target, values in f1.items()}
+        return {**scored, "component_mean": component_mean([onset, *f1.values()])}
+
+    return resample
+
+
+def _sum_by(
+    drawn: npt.NDArray[np.int64], cell: npt.NDArray[np.int64], size: int
+) -> npt.NDArray[np.int64]:
+    """Sum b × k resamples into b × size × (size + 1) confusion matrices."""
+    matrices = np.zeros((len(drawn), size * (size + 1)), np.int64)
+    order = np.argsort(cell, kind="stable")
+    present, starts = np.unique(cell[order], return_index=True)
+    matrices[:, present] = np.add.reduceat(drawn[:, order], starts, axis=1)
+    return matrices.reshape(len(drawn), size, size + 1)
+
+
+def _error_resamples(counts: Counts, resamples: int, rng: np.random.Generator) -> Floats:
+    errors, n = _grouped(counts.onset_error[:, None], counts.n)
+    drawn = draw(n, resamples, rng)
+    known = errors[:, 0] >= 0
+    total = (drawn[:, known] * errors[known, 0]).sum(axis=1)
+    rows = drawn[:, known].sum(axis=1)
+    return np.where(rows > 0, total / np.maximum(rows, 1), np.nan)
+
+
+def _calibration_resamples(counts: Counts, resamples: int, rng: np.random.Generator) -> Floats:
+    """Resample rows with and without a confidence; a cell's rows share their mean confidence.
+
+    A cell is a thousandth wide, so that an interval is off by less than that.
+    """
+    without = counts.total - int(counts.confidence_n.sum())
+    flat = counts.confidence_n.reshape(-1)
+    present = np.flatnonzero(flat)
+    if not len(present):
+        return np.zeros(0)
+    drawn = draw(np.append(flat[present], without), resamples, rng)[:, :-1]
+    means = counts.confidence_sum.reshape(-1)[present] / flat[present]
     errors = np.empty(resamples)
     for row, n_drawn in enumerate(drawn):
         n = np.zeros_like(flat, np.float64)
