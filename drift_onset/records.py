@@ -1,7 +1,7 @@
 """CSV file → Arrow tables of text, with the place that each row came from.
 
-Arrow reads what is well formed. What is not (ragged rows, bytes that are not UTF-8, NUL, cells
-larger than a block) goes through the csv module, which is slower and can say what is wrong.
+Arrow reads what is well formed, on all cores. What is not (ragged rows, lost quotation marks,
+bytes that are not UTF-8) goes through the csv module, which is slower and can say what is wrong.
 Both give the same rows for the same well-formed file.
 """
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from drift_onset.cli import validate_script
+from drift_onset.cli import script
 
 if __name__ == "__main__":
-    sys.exit(validate_script())
+    sys.exit(script("validate"))

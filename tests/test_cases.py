@@ -233,7 +233,7 @@ def test_rejected(reject: Reject, capsys: pytest.CaptureFixture[str]) -> None:
 def test_not_scored(reject: Reject, capsys: pytest.CaptureFixture[str]) -> None:
     is_gold = "gold" in Path(reject.file).name
     pair = (reject.file, PERFECT) if is_gold else (reject.gold, reject.file)
-    assert cli.score_script([str(CASES / name) for name in pair]) == 1
+    assert cli.script("score", [str(CASES / name) for name in pair]) == 1
     out, err = capsys.readouterr()
     assert out == ""
     assert_lines(reject, told(err))
@@ -246,7 +246,7 @@ def test_duplicate_key_names_the_step(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def score(accept: Accept, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    assert cli.score_script([str(CASES / accept.gold), str(CASES / accept.predictions)]) == 0
+    assert cli.script("score", [str(CASES / accept.gold), str(CASES / accept.predictions)]) == 0
     out, err = capsys.readouterr()
     assert err == ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -98,7 +99,7 @@ def test_problems_of_gold_and_predictions_in_one_run(
 
 
 @pytest.mark.parametrize("before", ["an older report", None])
-@pytest.mark.parametrize("script", [cli.main, cli.score_script])
+@pytest.mark.parametrize("script", [cli.main, partial(cli.script, "score")])
 def test_rejected_score_writes_nothing(
     script: object, before: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

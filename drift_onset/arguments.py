@@ -1,0 +1,114 @@
+"""The arguments of the commands, and which function each command runs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from drift_core import __version__
+from drift_onset import commands
+
+
+def all_commands() -> argparse.ArgumentParser:
+    """Give the parser of `reasoning-drift`."""
+    top = argparse.ArgumentParser(
+        prog="reasoning-drift", description="Where did the reasoning go off course?"
+    )
+    top.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    names = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    score = names.add_parser("score", help="score predictions on both leaderboards")
+    _score(score)
+    _score_options(score)
+    score.set_defaults(run=commands.score)
+
+    _validate(names.add_parser("validate", help="check data and prediction files"))
+    _baseline(names.add_parser("baseline", help="write weak heuristic predictions"))
+
+    demo = names.add_parser("demo", help="run the whole job on the test split")
+    demo.add_argument("--output", default="reasoning-drift-demo", metavar="DIR")
+    demo.set_defaults(run=commands.demo)
+
+    manifest = names.add_parser("manifest", help="rewrite manifest.json for changed data")
+    manifest.add_argument("root", nargs="?", default=".", metavar="DIR")
+    manifest.set_defaults(run=commands.manifest)
+    return top
+
+
+def one_script(name: str) -> argparse.ArgumentParser:
+    """Give the parser of one of the benchmark's scripts: `score`, `validate` or `baseline`."""
+    add = {"score": _score, "validate": _validate, "baseline": _baseline}[name]
+    parser = argparse.ArgumentParser()
+    add(parser)
+    return parser
+
+
+def _score(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("gold", help="labelled CSV file")
+    parser.add_argument("predictions", help="prediction CSV file")
+    parser.add_argument("--output", type=_file, metavar="FILE", help="write the JSON report here")
+    parser.set_defaults(run=commands.score_as_json)
+
+
+def _score_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--table", type=_file, metavar="FILE", help="put the rows here: .parquet, .csv or .jsonl"
+    )
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument(
+        "--on-invalid",
+        choices=("error", "incorrect"),
+        default="error",
+        help="stop on a problem, or count the scenario as wrong (default: error)",
+    )
+    parser.add_argument(
+        "--seed", type=_whole(2**63 - 1), default=0, help="of the resampling (default: 0)"
+    )
+    parser.add_argument(
+        "--resamples",
+        type=_whole(100_000),
+        default=1000,
+        help="for the intervals, at most 100000 (default: 1000)",
+    )
+
+
+def _validate(parser: argparse.ArgumentParser) -> None:
+    json_lines = argparse.ArgumentParser(add_help=False)
+    json_lines.add_argument("--json", action="store_true", help="print problems as JSON lines")
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
+    repository = kinds.add_parser(
+        "repository", parents=[json_lines], help="all data files and the manifest"
+    )
+    repository.add_argument("root", nargs="?", default=".", metavar="DIR")
+    for kind in ("labelled", "blind"):
+        files = kinds.add_parser(kind, parents=[json_lines], help=f"{kind} CSV files")
+        files.add_argument("files", nargs="+", metavar="FILE")
+    predictions = kinds.add_parser(
+        "predictions", parents=[json_lines], help="a prediction CSV file against its gold"
+    )
+    predictions.add_argument("predictions", metavar="FILE")
+    predictions.add_argument("--gold", required=True, metavar="FILE", help="labelled or blind file")
+    parser.set_defaults(run=commands.validate)
+
+
+def _baseline(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("blind", help="blind CSV file")
+    parser.add_argument("output", type=_file, help="prediction CSV file to write")
+    parser.set_defaults(run=commands.baseline)
+
+
+def _whole(highest: int) -> Callable[[str], int]:
+    """Give a reader of whole numbers from 0 to a highest one."""
+
+    def read(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or len(text) > 20 or int(text) > highest:
+            raise argparse.ArgumentTypeError(f"{text[:40]!r}, expected 0 to {highest}")
+        return int(text)
+
+    return read
+
+
+def _file(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("an empty name, expected a file")
+    return text
