@@ -8,6 +8,8 @@ from collections.abc import Callable
 from drift_core import __version__
 from drift_onset import commands
 
+_ROOT = "the clone: folder that holds data/ and manifest.json (default: the current one)"
+
 
 def all_commands() -> argparse.ArgumentParser:
     """Give the parser of `reasoning-drift`."""
@@ -26,11 +28,16 @@ def all_commands() -> argparse.ArgumentParser:
     _baseline(names.add_parser("baseline", help="write weak heuristic predictions"))
 
     demo = names.add_parser("demo", help="run the whole job on the test split")
-    demo.add_argument("--output", default="reasoning-drift-demo", metavar="DIR")
+    demo.add_argument(
+        "--output",
+        default="reasoning-drift-demo",
+        metavar="DIR",
+        help="where predictions and report go (default: reasoning-drift-demo)",
+    )
     demo.set_defaults(run=commands.demo)
 
     manifest = names.add_parser("manifest", help="rewrite manifest.json for changed data")
-    manifest.add_argument("root", nargs="?", default=".", metavar="DIR")
+    manifest.add_argument("root", nargs="?", default=".", metavar="DIR", help=_ROOT)
     manifest.set_defaults(run=commands.manifest)
     return top
 
@@ -52,7 +59,10 @@ def _score(parser: argparse.ArgumentParser) -> None:
 
 def _score_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--table", type=_file, metavar="FILE", help="put the rows here: .parquet, .csv or .jsonl"
+        "--table",
+        type=_file,
+        metavar="FILE",
+        help="write the row of each scenario here (.parquet, .csv, .jsonl), not into the report",
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument(
@@ -62,13 +72,13 @@ def _score_options(parser: argparse.ArgumentParser) -> None:
         help="stop on a problem, or count the scenario as wrong (default: error)",
     )
     parser.add_argument(
-        "--seed", type=_whole(2**63 - 1), default=0, help="of the resampling (default: 0)"
+        "--seed", type=_whole(2**63 - 1), default=0, help="seed of the resampling (default: 0)"
     )
     parser.add_argument(
         "--resamples",
         type=_whole(100_000),
         default=1000,
-        help="for the intervals, at most 100000 (default: 1000)",
+        help="bootstrap resamples for the intervals, at most 100000 (default: 1000)",
     )
 
 
@@ -79,14 +89,14 @@ def _validate(parser: argparse.ArgumentParser) -> None:
     repository = kinds.add_parser(
         "repository", parents=[json_lines], help="all data files and the manifest"
     )
-    repository.add_argument("root", nargs="?", default=".", metavar="DIR")
+    repository.add_argument("root", nargs="?", default=".", metavar="DIR", help=_ROOT)
     for kind in ("labelled", "blind"):
         files = kinds.add_parser(kind, parents=[json_lines], help=f"{kind} CSV files")
-        files.add_argument("files", nargs="+", metavar="FILE")
+        files.add_argument("files", nargs="+", metavar="FILE", help=f"{kind} CSV file")
     predictions = kinds.add_parser(
         "predictions", parents=[json_lines], help="a prediction CSV file against its gold"
     )
-    predictions.add_argument("predictions", metavar="FILE")
+    predictions.add_argument("predictions", metavar="FILE", help="prediction CSV file")
     predictions.add_argument("--gold", required=True, metavar="FILE", help="labelled or blind file")
     parser.set_defaults(run=commands.validate)
 

@@ -54,15 +54,19 @@ def _check_on_invalid(on_invalid: str) -> None:
 
 def match(gold: Loaded, predictions: Loaded, *, by_id: bool = True) -> Pairs:
     """Pair loaded gold and predictions; what is found goes to the findings of the predictions."""
+    if not (gold.is_readable and predictions.is_readable):
+        return pairing.unpaired(gold.states, predictions.states)
     join = pairing.pair if by_id else pairing.by_position
     pairs, found = join(gold.states, predictions.states)
     if by_id and not gold.is_unique:
         gold.findings += pairing.duplicates(gold.states)[1]
-    if gold.is_readable and predictions.is_readable:
-        predictions.findings += _founded(found, "missing_prediction", predictions)
-        predictions.findings += _founded(found, "unknown_scenario", gold)
-        paired = ("missing_prediction", "unknown_scenario")
-        predictions.findings += [f for f in found if f.code not in paired]
+    missing = _founded(found, "missing_prediction", predictions)
+    unknown = _founded(found, "unknown_scenario", gold)
+    if len(missing) == len(gold.states) > 1 and len(unknown) == len(predictions.states) > 1:
+        message = f"has no scenario of {gold.name}; are these predictions for another split?"
+        unknown, missing = [Finding(None, None, "unknown_scenario", None, None, message)], []
+    others = [f for f in found if f.code not in ("missing_prediction", "unknown_scenario")]
+    predictions.findings += missing + unknown + others
     return pairs
 
 
@@ -116,7 +120,9 @@ def rows_to_pairs(references: Any, predictions: Any, on_invalid: str = "error") 
         fault = Problem("row_count", "<predictions>", None, None, None, None, message)
         raise InvalidInput([fault])
     left = read_table(gold, "state", "<references>")
-    right = read_table(answers, PREDICTION, "<predictions>")
+    right = read_table(
+        answers, PREDICTION, "<predictions>", missing_columns=on_invalid == "incorrect"
+    )
     return _agreed(left, right, match(left, right, by_id=by_id), on_invalid)
 
 

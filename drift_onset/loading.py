@@ -104,7 +104,7 @@ def read_gold_file(path: str) -> Loaded:
     return read_file(path, schema.LABELLED if extra > len(labelled - blind) / 2 else schema.BLIND)
 
 
-def read_table(table: pa.Table, kind: str, name: str) -> Loaded:
+def read_table(table: pa.Table, kind: str, name: str, *, missing_columns: bool = False) -> Loaded:
     """Check rows in memory: predictions, or references that hold the five targets.
 
     Args:
@@ -113,6 +113,7 @@ def read_table(table: pa.Table, kind: str, name: str) -> Loaded:
             numbered.
         kind: `prediction` or `state`.
         name: what to call it in messages.
+        missing_columns: whether a column that is not there counts as one of nulls.
     """
     predicted = kind == schema.PREDICTION
     shaped = tables.predictions(table) if predicted else tables.references(table)
@@ -121,8 +122,13 @@ def read_table(table: pa.Table, kind: str, name: str) -> Loaded:
         fault = Finding(None, None, "no_rows", None, None, "has no rows")
         return Loaded(name, empty, [fault], lambda records: {}, swallowed=True)
     missing = [n for n in _wanted(kind, shaped) if n not in shaped.column_names]
-    if missing:
+    if missing and missing_columns:
+        for column in missing:
+            shaped = shaped.append_column(column, pa.nulls(shaped.num_rows, pa.string()))
+    elif missing:
         message = f"lacks the columns {', '.join(missing)}"
+        if not predicted and len(missing) == len(_wanted(kind, shaped)):
+            message += "; these are inputs without labels"
         found = escaped(", ".join(table.column_names))
         fault = Finding(None, None, "header", None, found, message)
         return Loaded(name, empty, [fault], lambda records: {}, is_readable=False)

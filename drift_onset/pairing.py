@@ -103,6 +103,11 @@ def pair(gold: States, predictions: States) -> tuple[Pairs, list[Finding]]:
     return Pairs(gold, predictions, answer), findings
 
 
+def unpaired(gold: States, predictions: States) -> Pairs:
+    """Pair nothing, as where one of the sides could not be read."""
+    return Pairs(gold, predictions, np.full(len(gold), -1, np.int64))
+
+
 def by_position(gold: States, predictions: States) -> tuple[Pairs, list[Finding]]:
     """Match row by row, for data in memory without identifiers; both of one length."""
     rows = np.arange(len(gold))
@@ -138,7 +143,8 @@ def _bounds(
         beyond = (bound > 0) & (predicted > bound)
         outside |= beyond
         for row in np.flatnonzero(beyond).tolist():
-            message = f"got {predicted[row]}, expected blank or {what} from 1 to {bound[row]}"
+            got = escaped(str(predicted[row]))
+            message = f"got {got}, expected blank or {what} from 1 to {bound[row]}"
             findings.append(_finding(predictions, row, code, PREDICTED + target, message))
     return outside, findings
 

@@ -131,13 +131,19 @@ class CsvFile:
             mark = "semicolons" if ";" in found[0] else "tabs"
             self._fault("header", f"header looks separated by {mark}, expected commas", found[0])
             return False
+        own = set(self.columns) <= set(found) <= set(allowed)
+        for kind, header in _known_headers().items():
+            if set(header) == set(found) and not own:
+                self._fault("header", f"is the header of {kind}; {wanted}", ",".join(found))
+                return False
         before = len(self.findings)
         strange = [(p, name) for p, name in enumerate(found, 1) if name not in allowed]
         for position, name in strange[:_SHOWN]:
             code = "blind_label_column" if self._is_gold_column(name) else "header"
             extra = "label columns must not be in this file; " if code != "header" else ""
-            shown = escaped(name, 40) if name else "an empty name"
-            self._fault(code, f"column {position} is {shown}; {extra}{wanted}", name)
+            shown = escaped(name, 40) if name else "an empty name (a pandas index?)"
+            more = wanted if len(self.findings) == before else "expected as above"
+            self._fault(code, f"column {position} is {shown}; {extra}{more}", name)
         if len(strange) > _SHOWN:
             self._fault("header", f"and {len(strange) - _SHOWN} more unknown columns")
         for position, name in enumerate(found, 1):
@@ -147,7 +153,8 @@ class CsvFile:
         if missing:
             few = len(missing) < len(self.columns)
             what = f"missing column{'s' * (len(missing) > 1)} {','.join(missing)}"
-            self._fault("header", f"{what}; {wanted}" if few else f"no column fits; {wanted}")
+            more = "expected as above" if strange else wanted
+            self._fault("header", f"{what}; {more}" if few else f"no column fits; {more}")
         if len(self.findings) > before:
             return False
         if found != allowed[: len(found)]:  # wrong, and clear enough to read on by name
@@ -276,6 +283,19 @@ class CsvFile:
             if record >= last:
                 break
         return found
+
+
+def _known_headers() -> dict[str, tuple[str, ...]]:
+    """Give the kinds of file in words, with their headers, to recognise one for another."""
+    from drift_onset import schema
+
+    optional = schema.optional_columns(schema.PREDICTION)
+    return {
+        "a labelled file": schema.header(schema.LABELLED),
+        "a blind file": schema.header(schema.BLIND),
+        "a prediction file": schema.header(schema.PREDICTION),
+        "a prediction file with confidence": (*schema.header(schema.PREDICTION), *optional),
+    }
 
 
 def _scenario(cells: Sequence[str]) -> str | None:

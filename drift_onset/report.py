@@ -25,7 +25,7 @@ from drift_onset.uncertainty import Interval, to_dict
 TABLE_ENDINGS = (".parquet", ".csv", ".jsonl")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """Everything one scoring gives.
 
@@ -41,6 +41,13 @@ class Report:
     uncertainty: Mapping[str, Interval]
     signature: Mapping[str, Any]
     table: pa.Table | None
+
+    def __repr__(self) -> str:
+        named = self.scores.metrics()
+        shown = ", ".join(
+            f"{name}={named[name]:.4f}" for name in ("component_mean", *LEADERBOARD_B)
+        )
+        return f"Report({shown}, n={self.scores.n}, n_invalid={self.scores.n_invalid})"
 
     def to_dict(self) -> dict[str, Any]:
         """Give the report with its keys in their fixed order; strict JSON can hold it."""

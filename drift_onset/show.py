@@ -21,16 +21,19 @@ def _metrics(title: str, section: Mapping[str, Any], intervals: Mapping[str, Any
     table.add_column("metric")
     table.add_column("value", justify="right")
     table.add_column("95 % interval", justify="right")
+    table.add_column("rows", justify="right")
     ranking = section.get("primary_ranking_metric")
     for name, value in section.items():
         if name == "primary_ranking_metric":
             continue
         interval = intervals.get(name)
-        shown = "–"
+        shown, rows = "–", "–"
+        if interval is not None:
+            rows = str(interval["n"])
         if interval is not None and interval["low"] is not None:
             shown = f"{_number(interval['low'])} to {_number(interval['high'])}"
             shown += " *" if interval["degenerate"] else ""
-        table.add_row(name, _number(value), shown, style="bold" if name == ranking else None)
+        table.add_row(name, _number(value), shown, rows, style="bold" if name == ranking else None)
     return table
 
 
@@ -43,13 +46,18 @@ def _classes(report: Mapping[str, Any]) -> Table:
         table.add_row(f"[bold]{target}[/bold]")
         for label, found in by_label.items():
             support = report["class_support"][target][label]
-            absent = support["gold"] + support["predicted"] == 0
-            numbers = [_number(found[name]) for name in ("precision", "recall", "f1")]
+            gold, predicted = support["gold"], support["predicted"]
+            absent = gold + predicted == 0
+            numbers = [
+                _number(found["precision"] if predicted else None),
+                _number(found["recall"] if gold else None),
+                _number(None if absent else found["f1"]),
+            ]
             table.add_row(
                 f"  {label}",
-                str(support["gold"]),
-                str(support["predicted"]),
-                *(["–"] * 3 if absent else numbers),
+                str(gold),
+                str(predicted),
+                *numbers,
                 style="dim" if absent else None,
             )
     return table
@@ -76,6 +84,7 @@ def show(report: Mapping[str, Any], console: Console) -> None:
     ):
         console.print(_metrics(title, report[key], intervals))
     console.print(_classes(report))
+    console.print("Intervals: Wilson for accuracies, bootstrap for the rest.")
     if any(interval["degenerate"] for interval in intervals.values()):
         console.print("* one row, or resamples that do not vary: the interval says nothing")
     if signature["n"] < _FEW:

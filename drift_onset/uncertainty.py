@@ -43,12 +43,14 @@ class Interval:
         low, high: its ends; None where it is not defined.
         method: `wilson` or `bootstrap`.
         degenerate: True where it says nothing: one row, or resamples that do not vary.
+        n: rows that the metric is taken over.
     """
 
     low: float | None
     high: float | None
     method: str
     degenerate: bool
+    n: int
 
     def to_dict(self) -> dict[str, Any]:
         """Give the fields in their order."""
@@ -57,6 +59,7 @@ class Interval:
             "high": self.high,
             "method": self.method,
             "degenerate": self.degenerate,
+            "n": self.n,
         }
 
 
@@ -81,7 +84,7 @@ def wilson(hits: int, n: int) -> Interval:
     half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     low = 0.0 if hits == 0 else max(0.0, centre - half)
     high = 1.0 if hits == n else min(1.0, centre + half)
-    return Interval(low, high, "wilson", n == 1)
+    return Interval(low, high, "wilson", n == 1, n)
 
 
 def intervals(
@@ -118,7 +121,13 @@ def intervals(
             }
 
         drawn = _in_blocks(work, resamples, seed)
-        found.update({name: _percentile(values, n) for name, values in drawn.items()})
+        over = {
+            "mean_absolute_onset_error": int(counts.n[counts.onset_error >= 0].sum()),
+            "expected_calibration_error": int(counts.confidence_n.sum()),
+        }
+        found.update(
+            {name: _percentile(values, over.get(name, n)) for name, values in drawn.items()}
+        )
     named = scores.metrics()
     return {name: found[name] for name in METRICS if name in found and named.get(name) is not None}
 
@@ -126,10 +135,10 @@ def intervals(
 def _percentile(values: Floats, n: int) -> Interval:
     values = values[np.isfinite(values)]
     if not len(values):
-        return Interval(None, None, "bootstrap", True)
+        return Interval(None, None, "bootstrap", True, n)
     low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     same = bool(n == 1 or np.ptp(values) == 0)
-    return Interval(float(low), float(high), "bootstrap", same)
+    return Interval(float(low), float(high), "bootstrap", same, n)
 
 
 def draw(n: Ints, resamples: int, rng: np.random.Generator) -> Ints:

@@ -25,6 +25,7 @@ from drift_onset.states import States
 
 RELATIVE_TOLERANCE = 5e-7
 _RESIDUAL, _LOST = "residual_constraint_failure", "lost_constraint"
+_MISSING_WORDS = ("none", "na", "n/a", "nan", "null", "nil", "-")
 _PERCENT = re.compile(r"[0-9]+(\.[0-9]+)? ?%|[1-9][0-9]?(\.[0-9]+)?|100")
 
 
@@ -180,14 +181,17 @@ def _expected(field: Field, value: object) -> str:
         hint = f"; nearest is {near}" if near else ""
         return f"expected one of {', '.join(field.labels)}{hint}"
     if "integer" in field.types:
+        hint = ""
+        if isinstance(value, str) and value.lower() in _MISSING_WORDS and "null" in field.types:
+            hint = "; leave the cell empty where there is none"
         if base == schema.targets()[-1]:
-            return "expected none, blank or 1..number of constraints"
+            return f"expected none, blank or 1..number of constraints{hint}"
         steps = "1..number of steps" if base != "trajectory_length" else "the number of steps"
-        return f"expected {'blank or ' if 'null' in field.types else ''}{steps}"
+        return f"expected {'blank or ' if 'null' in field.types else ''}{steps}{hint}"
     if "number" in field.types:
         low, high = field.schema["minimum"], field.schema["maximum"]
         blank = "blank or " if "null" in field.types else ""
-        percent = isinstance(value, str) and _PERCENT.fullmatch(value)
+        percent = _PERCENT.fullmatch(str(value))
         hint = "; a share, not a percentage" if percent else ""
         return f"expected {blank}a decimal number from {low} to {high}{hint}"
     if field.schema["pattern"] != schema.definition("text")["pattern"]:

@@ -139,7 +139,7 @@ REJECTS = {
     )),
     "out of range": Reject("zero_based/pred_out_of_range.csv", (
         (":3: QA-002: ", RESIDUAL, "'-1'", OF_CONSTRAINTS),
-        (":5: QA-004: ", RESIDUAL, "got 3", "from 1 to 2"),
+        (":5: QA-004: ", RESIDUAL, "got '3'", "from 1 to 2"),
     )),
     "onset zero": Reject("zero_based/pred_onset_zero.csv", (
         (":2: QA-001: ", ONSET, "'0'", STEPS),

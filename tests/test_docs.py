@@ -120,3 +120,29 @@ def test_docstring_examples_run(module):
     results = doctest.testmod(importlib.import_module(module))
     assert results.attempted > 0
     assert results.failed == 0
+
+
+def test_label_tables_of_the_card_are_the_words_of_the_schema(root):
+    from drift_onset import schema
+
+    card = (root / "dataset_card.md").read_text(encoding="utf-8")
+    for field in ("outcome_mode", "mechanism_family", "repair_outcome", "correction_source"):
+        for option in schema.definition(field)["oneOf"]:
+            assert f"| `{option['const']}` | {option['description']} |" in card
+
+
+def test_scores_to_compare_with_are_those_of_the_data(root):
+    import drift_onset
+    from drift_onset import schema, typed
+
+    gold = root / "data" / "test.csv"
+    ids = typed.read(gold, schema.LABELLED)["scenario_id"].to_pylist()
+    blank = ("no_drift", None, "none", "not_applicable", None)
+    names = ("scenario_id", *schema.targets())
+    constant = [dict(zip(names, (scenario, *blank), strict=True)) for scenario in ids]
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    table = readme.split("## What to compare with")[1]
+    for answers in (constant, root / "baseline" / "example_predictions.csv"):
+        scores = drift_onset.score(gold, answers, resamples=0).scores
+        row = f"| {scores.component_mean:.3f} | {scores.complete_primary_accuracy:.3f} |"
+        assert row in table

@@ -13,7 +13,7 @@ import pytest
 import drift_onset
 from drift_core.files import replacing
 from drift_core.problems import InvalidInput
-from drift_onset import cli, csv_chunks, records
+from drift_onset import cli, csv_chunks, metric_input, records
 from drift_onset.schema import header
 
 GOLD, EXAMPLE = "data/test.csv", "baseline/example_predictions.csv"
@@ -318,3 +318,47 @@ def test_the_report_goes_to_a_stream_without_a_buffer(root, monkeypatch):
     monkeypatch.setattr(sys, "stdout", stream)
     assert cli.main(["score", str(root / GOLD), str(root / EXAMPLE), "--json"]) == 0
     assert json.loads(stream.getvalue())["benchmark"]["n"] == 12
+
+
+# --- the wrong file, the wrong rows ------------------------------------------------------------
+
+
+def test_one_kind_of_file_is_recognised_for_another(root, capsys):
+    gold, blind, answers = (str(root / name) for name in (GOLD, "data/test_blind.csv", EXAMPLE))
+    for arguments, kind in (
+        (["score", answers, gold], "a prediction file with confidence"),
+        (["score", blind, answers], "a blind file"),
+        (["validate", "blind", gold], "a labelled file"),
+        (["baseline", gold, "never.csv"], "a labelled file"),
+    ):
+        assert cli.main(arguments) == 1
+        assert f"is the header of {kind}" in capsys.readouterr().err
+
+
+def test_predictions_for_another_split_are_one_problem(root, predictions, capsys):
+    code = cli.main(["score", str(root / "data/dev.csv"), str(predictions)])
+    err = capsys.readouterr().err.splitlines()
+    assert code == 1
+    assert len(err) == 2
+    assert "another split" in err[0]
+
+
+@pytest.mark.parametrize("rows", [[{"outcome_mode": "no_drift"}] * 2, [{}] * 2, [None] * 2])
+def test_rows_without_the_keys_are_a_problem_or_wrong(rows):
+    gold = [row(), row(scenario_id="b")]
+    with pytest.raises(InvalidInput, match=r"lacks the columns|is None"):
+        metric_input.evaluate_rows(rows, gold)
+    found = metric_input.evaluate_rows(rows, gold, on_invalid="incorrect")
+    assert found["component_mean"] == 0.0
+
+
+def test_inputs_without_labels_are_no_references():
+    inputs = [{"scenario_id": "a", "task": "x", "constraints_json": '["c"]'}]
+    with pytest.raises(InvalidInput, match="inputs without labels"):
+        metric_input.evaluate_rows([row()], inputs)
+
+
+def test_words_for_nothing_get_a_hint(root, predictions, capsys):
+    text = predictions.read_text(encoding="utf-8").replace(",,none,", ",NaN,none,", 1)
+    predictions.write_text(text, encoding="utf-8")
+    assert "leave the cell empty" in errors(root, predictions, capsys)[1][0]
