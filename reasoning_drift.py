@@ -44,7 +44,7 @@ class ReasoningDrift(datasets.ArrowBasedBuilder):
             description=schema.document()["description"],
             features=schema.features(_SPLITS[first].record),
             license="mit",
-            citation=_typed.CITATION,
+            citation=schema.CITATION,
         )
 
     def _split_generators(self, dl_manager):

@@ -8,6 +8,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from drift_core.strict_json import dumps
+
+_UMASK = os.umask(0)  # it can only be read by setting it, which is safe while there is one thread
+os.umask(_UMASK)
 
 
 @contextmanager
@@ -35,12 +41,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         >>> out.read_text()
         '{}'
     """
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
+    if os.path.isdir(path):
         raise IsADirectoryError(21, "is a directory, expected a file", str(path))
-    if target.exists() and not target.is_file():
-        yield target
+    if os.path.exists(path) and not os.path.isfile(path):
+        yield Path(path)
         return
+    target = Path(os.path.realpath(path))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(
@@ -62,12 +68,16 @@ def _mode(target: Path) -> int:
     """Give the mode of the file that is replaced, or that of an ordinary new file."""
     if target.exists():
         return stat.S_IMODE(target.stat().st_mode)
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
+    return 0o666 & ~_UMASK
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a UTF-8 text file with LF line ends, whole or not at all."""
+def write_json(path: str | os.PathLike[str], value: Any) -> None:
+    """Write strict JSON as a UTF-8 text file with LF line ends, whole or not at all.
+
+    Raises:
+        OSError: the file cannot be written.
+        ValueError: a float is not finite.
+    """
+    text = dumps(value, indent=2) + "\n"
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from drift_core import __version__
 from drift_onset import commands
+from drift_onset.limits import MAX_RESAMPLES, MAX_SEED, ON_INVALID
 
 _ROOT = "the clone: folder that holds data/ and manifest.json (default: the current one)"
 
@@ -67,18 +68,18 @@ def _score_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument(
         "--on-invalid",
-        choices=("error", "incorrect"),
-        default="error",
+        choices=ON_INVALID,
+        default=ON_INVALID[0],
         help="stop on a problem, or count the scenario as wrong (default: error)",
     )
     parser.add_argument(
-        "--seed", type=_whole(2**63 - 1), default=0, help="seed of the resampling (default: 0)"
+        "--seed", type=_whole(MAX_SEED), default=0, help="seed of the resampling (default: 0)"
     )
     parser.add_argument(
         "--resamples",
-        type=_whole(100_000),
+        type=_whole(MAX_RESAMPLES),
         default=1000,
-        help="bootstrap resamples for the intervals, at most 100000 (default: 1000)",
+        help=f"bootstrap resamples for the intervals, at most {MAX_RESAMPLES} (default: 1000)",
     )
 
 

@@ -62,13 +62,12 @@ def predict(constraints: Sequence[str], steps: Sequence[str]) -> dict[str, Any]:
     """
     onset = next((n for n, text in enumerate(steps, 1) if n > 1 and _CLOSING.search(text)), None)
     if onset is None:
-        values: tuple[Any, ...] = (_NO_DRIFT, None, "none", _NOT_APPLICABLE, None)
+        values: tuple[Any, ...] = (_NO_DRIFT, None, schema.NONE, _NOT_APPLICABLE, None)
         return dict(zip(schema.targets(), values, strict=True))
     lost = 1 + _closest(steps[onset - 1], constraints)
-    families = [f for f in schema.definition("mechanism_family")["oneOf"] if f["const"] != "none"]
-    family = families[_closest(constraints[lost - 1], [f["description"] for f in families])][
-        "const"
-    ]
+    options = schema.definition("mechanism_family")["oneOf"]
+    families = {o["const"]: o["description"] for o in options if o["const"] != schema.NONE}
+    family = list(families)[_closest(constraints[lost - 1], list(families.values()))]
     after = steps[onset:]
     if any(_CORRECTING.search(text) for text in after):
         values = (_RECOVERED, onset, family, _FULL, None)
@@ -96,11 +95,8 @@ def run(blind: str | os.PathLike[str], output: str | os.PathLike[str]) -> int:
     if problems:
         raise InvalidInput(problems)
     header = [*schema.header(schema.PREDICTION), *schema.optional_columns(schema.PREDICTION)]
-    rows = [
-        _row(row)
-        for batch in CsvFile(Path(blind), schema.header(schema.BLIND)).batches()
-        for row in batch.table.to_pylist()
-    ]
+    inputs = CsvFile(Path(blind), schema.header(schema.BLIND))
+    rows = [_row(row) for _, row in inputs.rows()]
     with replacing(output) as path, open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
@@ -112,4 +108,4 @@ def _row(row: Mapping[str, str]) -> list[Any]:
     steps = [step["text"] for step in loads(row["trajectory_json"])]
     state = predict(loads(row["constraints_json"]), steps)
     *labels, residual = ("" if value is None else value for value in state.values())
-    return [row["scenario_id"], *labels, residual or "none", _CONFIDENCE]
+    return [row["scenario_id"], *labels, residual or schema.NONE, _CONFIDENCE]

@@ -226,7 +226,7 @@ def billionths(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 def is_blank(column: pa.Array) -> npt.NDArray[np.bool_]:
     """Tell which texts are null or have no character that can be seen, as schema.json has it."""
     first = _first_bytes(column)
-    blank = (first <= ord(" ")) | (first >= 0x7F)
+    blank = (first <= ord(" ")) | (first >= 0x7F) | is_null(column)
     # Only a text that does not start with visible ASCII is looked at whole.
     for row in np.flatnonzero(blank).tolist():
         text = column[row].as_py()
@@ -234,18 +234,14 @@ def is_blank(column: pa.Array) -> npt.NDArray[np.bool_]:
     return blank
 
 
-def is_printable_ascii(column: pa.Array) -> Bools:
-    """Tell which texts are visible ASCII and spaces alone; all of them False if any is not.
-
-    One look at the buffer settles the usual case; callers look closer at the other.
-    """
+def is_all_printable_ascii(column: pa.Array) -> bool:
+    """Tell whether a column of texts has visible ASCII characters and spaces alone."""
     data = np.frombuffer(column.buffers()[2] or b"", np.uint8)
-    plain = not len(data) or bool(data.min() >= 0x20 and data.max() < 0x7F)
-    return np.full(len(column), plain)
+    return not len(data) or bool(data.min() >= 0x20 and data.max() < 0x7F)
 
 
 def _first_bytes(column: pa.Array) -> npt.NDArray[np.uint8]:
-    """Give the first byte of each text, 0 where it is empty or null."""
+    """Give the first byte of each text, 0 where it is empty."""
     _, offsets, data = column.buffers()
     if not len(column) or data is None or not data.size:
         return np.zeros(len(column), np.uint8)

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from drift_core.files import replacing
+from drift_core.files import replacing, write_json
 from drift_core.problems import Problem, printable
 from drift_core.strict_json import dumps
 
@@ -89,7 +89,7 @@ def score(args: argparse.Namespace) -> int:
         return USAGE
     pairs = _pairs(args, args.on_invalid)
     options = {"on_invalid": args.on_invalid, "resamples": args.resamples, "seed": args.seed}
-    with ExitStack() as whole:  # both files or none
+    with ExitStack() as whole:  # neither file, unless both can be made
         pool = whole.enter_context(ThreadPoolExecutor(1))
         reporting = pool.submit(
             evaluation.report_pairs, pairs, with_table=not args.table, **options
@@ -99,9 +99,7 @@ def score(args: argparse.Namespace) -> int:
             report.write_table(rows, whole.enter_context(replacing(args.table)))
         made = reporting.result().to_dict()
         if args.output:
-            text = dumps(made, indent=2) + "\n"
-            path = whole.enter_context(replacing(args.output))
-            path.write_text(text, encoding="utf-8", newline="\n")
+            write_json(whole.enter_context(replacing(args.output)), made)
     if args.json:
         _print_json(made, indent=2)
         return OK

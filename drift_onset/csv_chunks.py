@@ -18,9 +18,11 @@ import pyarrow.csv
 from drift_onset.cells import text_array
 
 CHUNK_BYTES = 16 << 20
-_PIECE_BYTES = 1 << 17  # a few of these stay in the cache of a core
-_ARROW_BYTES = 1 << 30
+PIECE_BYTES = 1 << 17  # a few of these stay in the cache of a core
+_LARGEST_ROW = 1 << 26
 _MARK, _RETURN, _COMMA, _FEED = b'"\r,\n'
+_BESIDE = np.zeros(256, np.bool_)
+_BESIDE[[_MARK, _RETURN, _COMMA, _FEED]] = True
 _BOM = b"\xef\xbb\xbf"
 
 Bytes = npt.NDArray[np.uint8]
@@ -49,7 +51,7 @@ class Chunk:
             NeedsCare: the rows are not plain, ragged or not UTF-8.
         """
         marked = self.data[: len(_BOM)].tobytes() == _BOM  # which Arrow would take away
-        if len(self.data) > _ARROW_BYTES or marked or not is_plain(self.data):
+        if marked or not is_plain(self.data):
             raise NeedsCare
         try:
             return pa.csv.read_csv(
@@ -98,6 +100,8 @@ def chunks(path: Path) -> Iterator[Chunk]:
             end = _last_row_end(data)
             if end:
                 yield Chunk(data[:end])
+            elif len(data) > _LARGEST_ROW:  # a lost quotation mark, most likely
+                raise NeedsCare
             rest = data[end:].copy()
 
 
@@ -116,54 +120,42 @@ def _skip_header(file: BinaryIO) -> None:
 
 def _last_row_end(data: Bytes) -> int:
     """Give the place behind the last line feed outside of quotation marks; 0 if there is none."""
-    marks = int(np.count_nonzero(data == _MARK))
-    text = data.data
-    end = len(data)
-    while True:
-        before = bytes(text[max(0, end - _PIECE_BYTES) : end]).rfind(b"\n")
-        if before < 0:
-            if end <= _PIECE_BYTES:
-                return 0
-            marks -= int(np.count_nonzero(data[end - _PIECE_BYTES : end] == _MARK))
-            end -= _PIECE_BYTES
-            continue
-        at = max(0, end - _PIECE_BYTES) + before
-        marks -= int(np.count_nonzero(data[at:end] == _MARK))
-        if marks % 2 == 0:
-            return at + 1
-        end = at
+    after = 0  # marks behind the piece
+    total = int(np.count_nonzero(data == _MARK))
+    for start in range((len(data) - 1) // PIECE_BYTES * PIECE_BYTES, -1, -PIECE_BYTES):
+        piece = data[start : start + PIECE_BYTES]
+        marks, feeds = np.flatnonzero(piece == _MARK), np.flatnonzero(piece == _FEED)
+        before = total - after - len(marks)
+        outside = feeds[(before + np.searchsorted(marks, feeds)) % 2 == 0]
+        if len(outside):
+            return start + int(outside[-1]) + 1
+        after += len(marks)
+    return 0
 
 
 def is_plain(data: Bytes) -> bool:
     """Tell whether Arrow reads rows as they stand, so that the csv module is not needed.
 
-    They have no NUL, their quotation marks stand where RFC 4180 has them, and no cell has a
-    carriage return inside. Arrow and the csv module are lenient with quotation marks, so that a
-    lost one would go unseen: a mark opens a cell, closes it, or is one of a pair inside, and any
-    other has neither a separator nor another mark beside it, or leaves an odd number of them.
+    They have no NUL, no cell has a carriage return inside, and quotation marks stand where RFC
+    4180 has them; Arrow is lenient with those, so that a lost one would go unseen. Counted from
+    the first, marks open and close in turn, a pair inside a cell counting as both: one that opens
+    has a separator, another mark or the start before it, one that closes has one behind it.
 
     Args:
         data: bytes of whole rows.
     """
     marks = 0
-    for start in range(0, len(data), _PIECE_BYTES):
-        # One more byte on both sides, to see what stands beside a mark.
-        wide = data[max(start - 1, 0) : start + _PIECE_BYTES + 1]
-        own = wide[min(start, 1) :][:_PIECE_BYTES]
-        if np.count_nonzero(own) != len(own):
+    for start in range(0, len(data), PIECE_BYTES):
+        piece = data[start : start + PIECE_BYTES]
+        if np.count_nonzero(piece) != len(piece):
             return False
-        mark, ends_line = wide == _MARK, wide == _RETURN
-        if ends_line.any():
-            returns = np.flatnonzero(own == _RETURN)
-            before = marks + np.searchsorted(np.flatnonzero(own == _MARK), returns)
-            if (before % 2 == 1).any():
-                return False
-        beside = mark | ends_line
-        beside |= wide == _COMMA
-        beside |= wide == _FEED
-        loose = ~(beside[:-2] | beside[2:])
-        loose &= mark[1:-1]
-        if loose.any():
+        at = np.flatnonzero(piece == _MARK) + start
+        returns = np.flatnonzero(piece == _RETURN) + start
+        if len(returns) and ((marks + np.searchsorted(at, returns)) % 2 == 1).any():
             return False
-        marks += int(np.count_nonzero(own == _MARK))
+        opening, closing = at[marks % 2 :: 2], at[1 - marks % 2 :: 2]
+        opening, closing = opening[opening > 0], closing[closing < len(data) - 1]
+        if not (_BESIDE[data[opening - 1]].all() and _BESIDE[data[closing + 1]].all()):
+            return False
+        marks += len(at)
     return marks % 2 == 0

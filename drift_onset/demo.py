@@ -6,9 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from drift_core.files import write_text
+from drift_core.files import write_json
 from drift_core.problems import InvalidInput
-from drift_core.strict_json import dumps
 from drift_onset import baseline, evaluation, show
 from drift_onset.records import CsvFile
 from drift_onset.schema import LABELLED, PREDICTION, header, optional_columns, resource
@@ -17,7 +16,7 @@ from drift_onset.schema import LABELLED, PREDICTION, header, optional_columns, r
 def _rows(path: Path, kind: str) -> list[dict[str, str]]:
     optional = optional_columns(kind) if kind == PREDICTION else ()
     file = CsvFile(path, header(kind), optional)
-    return [row for batch in file.batches() for row in batch.table.to_pylist()]
+    return [row for _, row in file.rows()]
 
 
 def run(folder: Path, console: Console) -> None:
@@ -48,7 +47,7 @@ def run(folder: Path, console: Console) -> None:
             report=True,
         )
     _say(console, '3. score: evaluate.load("reasoning_state").compute(...)\n')
-    write_text(folder / "report.json", dumps(report, indent=2) + "\n")
+    write_json(folder / "report.json", report)
     show.show(report, console)
     _say(console, f"\npredictions: {predictions}\nreport:      {folder / 'report.json'}")
 

@@ -11,14 +11,12 @@ from drift_core.problems import InvalidInput, Problem, escaped
 from drift_onset import counts as counting
 from drift_onset import pairing, report, scores, uncertainty
 from drift_onset.findings import Finding
+from drift_onset.limits import MAX_RESAMPLES, MAX_SEED, ON_INVALID
 from drift_onset.loading import Loaded, read_file, read_gold_file, read_table
 from drift_onset.pairing import Pairs
 from drift_onset.records import HEADER, Progress, as_path
 from drift_onset.schema import BLIND, LABELLED, PREDICTION
 from drift_onset.tables import as_table
-
-ON_INVALID = ("error", "incorrect")
-MAX_RESAMPLES = 100_000
 
 
 def _load(source: Any, kind: str, name: str, progress: Progress | None) -> Loaded:
@@ -43,7 +41,7 @@ def _check_whole(name: str, value: Any, highest: int) -> None:
 def check_options(resamples: Any, seed: Any) -> None:
     """Raise a ValueError unless both are ints that the resampling can take."""
     _check_whole("resamples", resamples, MAX_RESAMPLES)
-    _check_whole("seed", seed, 2**63 - 1)
+    _check_whole("seed", seed, MAX_SEED)
 
 
 def _check_on_invalid(on_invalid: str) -> None:
@@ -73,8 +71,7 @@ def match(gold: Loaded, predictions: Loaded, *, by_id: bool = True) -> Pairs:
 def _founded(found: list[Finding], code: str, other: Loaded) -> list[Finding]:
     """Keep findings that an identifier has no partner, unless the partner may be unreadable."""
     lonely = [f for f in found if f.code == code and f.scenario_id not in other.unread]
-    unknown = other.unread.count("") + int((~other.states.named).sum())
-    return [] if other.swallowed or len(lonely) <= unknown else lonely
+    return [] if other.swallowed or len(lonely) <= other.nameless else lonely
 
 
 def load_pairs(

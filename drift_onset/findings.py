@@ -61,6 +61,7 @@ class Findings:
         self._told = {row: faulty[int(records[row])] for row in np.flatnonzero(self.bad).tolist()}
         for row, columns in self._told.items():
             self.nameless[row] = "scenario_id" in columns
+        self.where(self.blank, "blank_row", None, "every cell is blank; delete the row")
 
     def add(self, row: int, code: str, column: str | None, message: str) -> None:
         """Note one fault, unless the cell has one already that reading it found."""

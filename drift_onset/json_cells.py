@@ -17,9 +17,8 @@ import pyarrow.compute as pc
 from drift_core import strict_json
 from drift_core.problems import escaped
 from drift_onset import plain_json, schema
-from drift_onset.cells import BLANK, UNREADABLE, Codes, arrow, equals, mask
+from drift_onset.cells import BLANK, UNREADABLE, Codes, arrow, equals, mask, to_numpy
 
-NONE = "none"
 _SHOWN = 5
 
 Fault = tuple[int, str, str]  # position in the column, code, message
@@ -161,18 +160,22 @@ def constraints(
     # Two of one row can only stand as far apart as the longest row is.
     lowered = pc.ascii_lower(values)
     # Longer words that begin so go the slow way too, which tells them apart.
-    plain[row_of[mask(pc.starts_with(lowered, NONE))]] = False
+    plain[row_of[mask(pc.starts_with(lowered, schema.NONE))]] = False
     for apart in range(1, int(counts.max(initial=0))):
         same = mask(pc.equal(lowered[apart:], lowered[:-apart]))
         hit = np.flatnonzero(same & (row_of[apart:] == row_of[:-apart]))
         plain[row_of[hit]] = False
 
+    lengths = to_numpy(pc.binary_length(values))
     numbers = {}
     for name, wanted in quoted.items():
         found = np.full(len(counts), UNREADABLE, np.int32)
-        hits = np.flatnonzero(mask(pc.equal(values, wanted.take(arrow(row_of)))))
+        # Only texts of one length can be equal, and a long one is not copied in vain.
+        alike = np.flatnonzero(lengths == to_numpy(pc.binary_length(wanted))[row_of])
+        equal = pc.equal(values.take(arrow(alike)), wanted.take(arrow(row_of[alike])))
+        hits = alike[mask(equal)]
         found[row_of[hits]] = hits - starts[row_of[hits]] + 1
-        found[equals(wanted, NONE)] = BLANK
+        found[equals(wanted, schema.NONE)] = BLANK
         numbers[name] = found
 
     faults: list[Fault] = []
@@ -187,7 +190,7 @@ def constraints(
 
 
 def _number_of(text: str, decoded: list[str]) -> int:
-    if text == NONE:
+    if text == schema.NONE:
         return BLANK
     return decoded.index(text) + 1 if text in decoded else UNREADABLE
 

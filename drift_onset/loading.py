@@ -42,6 +42,11 @@ class Loaded:
     swallowed: bool = False
     is_unique: bool = False
 
+    @property
+    def nameless(self) -> int:
+        """Number of rows whose identifier is not known."""
+        return list(self.unread).count("") + int((~self.states.named).sum())
+
     def add(self, row: int, code: str, column: str | None, message: str) -> None:
         """Note a finding about a row of the states."""
         scenario = self.states.ids[row].as_py()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from drift_onset.evaluation import check_options, report_pairs, rows_to_pairs
-from drift_onset.typed import CITATION as CITATION
+from drift_onset.schema import CITATION as CITATION
 
 DESCRIPTION = """\
 Scores reconstructed reasoning states (outcome mode, first drift step, mechanism family, repair

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from drift_core.problems import escaped
 from drift_onset import schema
-from drift_onset.cells import mask, numbers
+from drift_onset.cells import Codes, mask, numbers
 from drift_onset.findings import Finding
 from drift_onset.schema import PREDICTED
 from drift_onset.states import States
@@ -49,8 +48,8 @@ def duplicates(states: States) -> tuple[npt.NDArray[np.bool_], list[Finding]]:
     first = numbers(pc.index_in(states.ids, value_set=states.ids))
     repeated = first != np.arange(len(first))
     repeated &= states.named
-    mask = repeated.copy()
-    mask[first[repeated]] = True
+    every = repeated.copy()
+    every[first[repeated]] = True
     findings = []
     for row in np.flatnonzero(repeated).tolist():
         scenario = states.ids[row].as_py()
@@ -65,7 +64,7 @@ def duplicates(states: States) -> tuple[npt.NDArray[np.bool_], list[Finding]]:
                 message,
             )
         )
-    return mask, findings
+    return every, findings
 
 
 def pair(gold: States, predictions: States) -> tuple[Pairs, list[Finding]]:
@@ -149,7 +148,7 @@ def _bounds(
     return outside, findings
 
 
-def coded(pairs: Pairs, target: str, unanswered: int) -> tuple[pa.Array, pa.Array]:
+def coded(pairs: Pairs, target: str, unanswered: int) -> tuple[Codes, Codes]:
     """Give gold and predicted codes of a target in gold order, unanswered rows with this code."""
     answer = pairs.answer
     predicted = pairs.predictions.codes[target]

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from drift_onset.cells import Bools, Codes, arrow
+from drift_onset.csv_chunks import PIECE_BYTES
 
 Ints = npt.NDArray[np.int64]
 
@@ -21,7 +22,8 @@ _QUOTE, _BACKSLASH, _COMMA, _SPACE = b'"\\, '
 _OPEN, _CLOSE, _LEFT, _RIGHT = b"[]{}"
 _STEP, _TEXT = (int.from_bytes(word, "little") for word in (b'"step": ', b'"text": '))
 _MOST_STEPS = 99
-_PIECE_BYTES = 1 << 17  # a few of these stay in the cache of a core
+_MOST_CONSTRAINTS = 99
+_SHORTEST = len('[{"step": 1, "text": "x"}]')
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,8 @@ class _Marks:
     def rows_with_odd_bytes(self, highest: int) -> Ints:
         """Give the rows that have a backslash, a control character or a byte above the highest."""
         odd = [
-            start + np.flatnonzero(_is_odd(self.data[start : start + _PIECE_BYTES], highest))
-            for start in range(0, len(self.data), _PIECE_BYTES)
+            start + np.flatnonzero(_is_odd(self.data[start : start + PIECE_BYTES], highest))
+            for start in range(0, len(self.data), PIECE_BYTES)
         ]
         places = np.concatenate(odd) if odd else np.zeros(0, np.int64)
         return np.searchsorted(self.stops, places, side="right")
@@ -103,7 +105,7 @@ def trajectories(column: pa.Array) -> tuple[Bools, Codes]:
     marks = _Marks.of(column)
     byte = marks.bytes_at
     plain: Bools = (marks.counts > 0) & (marks.counts % 6 == 0)
-    plain &= marks.counts <= 6 * _MOST_STEPS
+    plain &= (marks.counts <= 6 * _MOST_STEPS) & (marks.stops - marks.starts >= _SHORTEST)
     plain[marks.rows_with_odd_bytes(0xFF)] = False
     steps = (marks.counts // 6).astype(np.int32)
     if not plain.any():
@@ -149,6 +151,7 @@ def constraints(column: pa.Array) -> tuple[Bools, Codes, pa.Array]:
     marks = _Marks.of(column)
     byte = marks.bytes_at
     plain: Bools = (marks.counts > 0) & (marks.counts % 2 == 0)
+    plain &= marks.counts <= 2 * _MOST_CONSTRAINTS
     plain[marks.rows_with_odd_bytes(0x7F)] = False
     opening, closing = marks.of_rows(plain).reshape(-1, 2).T
     counts = np.where(plain, marks.counts // 2, 0)

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from drift_core.problems import escaped
+from drift_onset import schema
 from drift_onset.cells import text_array
 from drift_onset.csv_chunks import Chunk, NeedsCare
 from drift_onset.csv_chunks import chunks as read_chunks
@@ -163,19 +164,26 @@ class CsvFile:
         return True
 
     def _is_gold_column(self, name: str) -> bool:
-        from drift_onset import schema
-
         blind = tuple(self.columns) == schema.header(schema.BLIND)
         return blind and name in schema.fields(schema.LABELLED)
 
     def batches(self) -> Iterator[Batch]:
-        """Read the rows, some thousands at a time.
+        """Read the rows, a chunk of the file at a time.
 
         Yields:
             Tables of text columns named as the header; no blank lines, no ragged rows.
         """
         for before, batch in self.map(lambda batch: batch):
             yield batch.shifted(before)
+
+    def rows(self) -> Iterator[tuple[int, dict[str, str]]]:
+        """Read row by row, for files of a size that one looks at.
+
+        Yields:
+            The number of the row, and column → text.
+        """
+        for batch in self.batches():
+            yield from zip(batch.records.tolist(), batch.table.to_pylist(), strict=True)
 
     def map(self, work: Callable[[Batch], T]) -> Iterator[tuple[int, T]]:
         """Read the rows and do some work with them, on all cores.
@@ -207,7 +215,10 @@ class CsvFile:
         if first is None:
             return
         if second is None:  # no threads for what is done at once
-            yield parsed(first)
+            result = parsed(first)
+            if self.progress:
+                self.progress(len(first.data))
+            yield result
             return
         workers = os.cpu_count() or 1
         with ThreadPoolExecutor(workers) as pool:
@@ -232,7 +243,7 @@ class CsvFile:
             records: list[int] = []
             faulty: dict[int, frozenset[str]] = {}
             for record, row in chunk:
-                scenario = _scenario(row.cells)
+                scenario = self._scenario(row.cells)
                 if row.quoting or len(row.cells) != len(self.header):
                     self._unread(record, row, scenario)
                     continue
@@ -250,6 +261,12 @@ class CsvFile:
             table = pa.Table.from_arrays(arrays, names=list(self.header))
             numbers = np.asarray(records, np.int64) - skip
             yield Batch(table, numbers, {record - skip: names for record, names in faulty.items()})
+
+    def _scenario(self, cells: Sequence[str]) -> str | None:
+        """Give the identifier of a row, if it has one that can be shown."""
+        at = self.header.index("scenario_id") if "scenario_id" in self.header else 0
+        text = cells[at] if at < len(cells) else ""
+        return text if text.isprintable() and text.strip() else None
 
     def _unread(self, record: int, row: Row, scenario: str | None) -> None:
         """Note a row whose cells cannot be told apart."""
@@ -276,7 +293,7 @@ class CsvFile:
         if not records:
             return {}
         wanted, last = set(records), max(records)
-        found = {HEADER: 1} if HEADER in wanted else {}
+        found = {}
         for record, row in enumerate(read_rows(self.path), HEADER):
             if record in wanted:
                 found[record] = row.line
@@ -287,8 +304,6 @@ class CsvFile:
 
 def _known_headers() -> dict[str, tuple[str, ...]]:
     """Give the kinds of file in words, with their headers, to recognise one for another."""
-    from drift_onset import schema
-
     optional = schema.optional_columns(schema.PREDICTION)
     return {
         "a labelled file": schema.header(schema.LABELLED),
@@ -296,11 +311,6 @@ def _known_headers() -> dict[str, tuple[str, ...]]:
         "a prediction file": schema.header(schema.PREDICTION),
         "a prediction file with confidence": (*schema.header(schema.PREDICTION), *optional),
     }
-
-
-def _scenario(cells: Sequence[str]) -> str | None:
-    first = cells[0] if cells else ""
-    return first if first.isprintable() and first.strip() else None
 
 
 def _bad_text(

@@ -12,12 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from drift_core import __version__
-from drift_core.files import replacing, write_text
+from drift_core.files import replacing, write_json
 from drift_core.strict_json import dumps
 from drift_onset import schema
 from drift_onset.cells import BILLION, BLANK, arrow, text_array
 from drift_onset.counts import Columns
-from drift_onset.json_cells import NONE
 from drift_onset.schema import PREDICTED
 from drift_onset.scores import DIAGNOSTICS, LEADERBOARD_A, LEADERBOARD_B, Scores
 from drift_onset.uncertainty import Interval, to_dict
@@ -98,12 +97,16 @@ class Report:
         }
 
     def to_json(self) -> str:
-        """Give the report as strict JSON, indented, with a final line end."""
-        return dumps(self.to_dict(), indent=2) + "\n"
+        """Give the report as strict JSON, indented."""
+        return dumps(self.to_dict(), indent=2)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the JSON, whole or not at all; makes the parent folder."""
-        write_text(path, self.to_json())
+        """Write the JSON, whole or not at all; makes the parent folder.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        write_json(path, self.to_dict())
 
     def write_table(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as Parquet, CSV or JSON Lines, by the ending of the path.
@@ -180,7 +183,9 @@ def _labels(codes: Any, values: pa.Array) -> pa.Array:
 def _residuals(codes: Any) -> pa.Array:
     """Numbers as text and `none`, as in a prediction file; null where unanswered."""
     distinct, where = np.unique(codes, return_inverse=True)
-    texts = [None if c < BLANK else NONE if c == BLANK else str(c) for c in distinct.tolist()]
+    texts = [
+        None if c < BLANK else schema.NONE if c == BLANK else str(c) for c in distinct.tolist()
+    ]
     return text_array(texts).take(arrow(where))
 
 

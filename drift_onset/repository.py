@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from drift_core.files import write_text
+from drift_core.files import write_json
 from drift_core.problems import InvalidInput, Problem, escaped
-from drift_core.strict_json import dumps, loads
+from drift_core.strict_json import loads
 from drift_onset import schema
 from drift_onset.findings import Finding
 from drift_onset.loading import Loaded, read_file
@@ -51,7 +51,7 @@ def describe(split: Split, root: Path) -> dict[str, Any]:
     path = root / split.file
     file = CsvFile(path, schema.header(split.record))
     return {
-        "rows": sum(batch.table.num_rows for batch in file.batches()),
+        "rows": sum(1 for _ in file.rows()),
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         "header": list(file.found),
     }
@@ -67,7 +67,7 @@ def write_manifest(root: Path) -> None:
     if problems:
         raise InvalidInput(problems)
     described = {split.file: describe(split, root) for split in splits()}
-    write_text(root / MANIFEST, dumps({"files": described}, indent=2) + "\n")
+    write_json(root / MANIFEST, {"files": described})
 
 
 def check(root: Path) -> tuple[dict[str, int], list[Problem]]:
@@ -103,11 +103,6 @@ def _named(loaded: Loaded) -> list[tuple[int, str]]:
     return [(row, ids[row]) for row in np.flatnonzero(loaded.states.named).tolist()]
 
 
-def _nameless(loaded: Loaded) -> int:
-    """Count rows whose identifier is not known."""
-    return list(loaded.unread).count("") + int((~loaded.states.named).sum())
-
-
 def _identifiers(split: Split, loaded: Loaded) -> None:
     named = _named(loaded)
     for row, scenario in named:
@@ -117,7 +112,7 @@ def _identifiers(split: Split, loaded: Loaded) -> None:
             loaded.add(row, "repository_id", "scenario_id", message)
     ids = [scenario for _, scenario in named]
     absent = [n for n in split.ids if n not in ids and n not in loaded.unread]
-    if len(absent) > _nameless(loaded):
+    if len(absent) > loaded.nameless:
         for scenario in absent:
             message = f"{scenario} is missing from {split.name}"
             finding = Finding(None, scenario, "repository_id", "scenario_id", None, message)
@@ -146,7 +141,7 @@ def _blind_ids(test: Loaded, blind: Loaded) -> None:
     only = sorted((set(left) ^ set(right)) - unread)
     shared = set(left) & set(right)
     message = ""
-    if len(only) > _nameless(test) + _nameless(blind):
+    if len(only) > test.nameless + blind.nameless:
         message = f"identifiers of test and test_blind differ in {', '.join(map(escaped, only))}"
     elif [n for n in left if n in shared] != [n for n in right if n in shared]:
         repeated = len(set(left)) < len(left) or len(set(right)) < len(right)
@@ -172,10 +167,9 @@ def _first_rows(root: Path, name: str) -> dict[str, tuple[int, dict[str, str]]]:
     """Give identifier → row number and cells; the first row where one is repeated."""
     split = next(split for split in splits() if split.name == name)
     found: dict[str, tuple[int, dict[str, str]]] = {}
-    for batch in CsvFile(root / split.file, schema.header(split.record)).batches():
-        for record, row in zip(batch.records.tolist(), batch.table.to_pylist(), strict=True):
-            if record not in batch.faulty:
-                found.setdefault(row["scenario_id"], (record, row))
+    file = CsvFile(root / split.file, schema.header(split.record))
+    for record, row in file.rows():
+        found.setdefault(row["scenario_id"], (record, row))
     return found
 
 

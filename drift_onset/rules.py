@@ -15,7 +15,6 @@ import numpy.typing as npt
 from drift_onset import cells, schema
 from drift_onset.cells import BLANK, UNREADABLE
 from drift_onset.findings import Findings
-from drift_onset.json_cells import NONE
 from drift_onset.schema import Field
 
 _OMIT: Any = object()
@@ -30,7 +29,7 @@ def _symbols(field: Field, codes: Any) -> tuple[npt.NDArray[np.int64], list[Any]
     if "integer" in field.types:
         return np.where(codes == BLANK, 0, np.where(codes > BLANK, 1, 2)), [None, 1, _OMIT]
     # Text that rules compare with `none` only; what quotes no constraint is not none either.
-    return np.where(codes == BLANK, 0, 1), [NONE, "other"]
+    return np.where(codes == BLANK, 0, 1), [schema.NONE, "other"]
 
 
 @lru_cache(maxsize=65536)
@@ -41,14 +40,14 @@ def _breaches(kind: str, names: tuple[str, ...], values: tuple[Any, ...]) -> lis
 
 def hold(check: Findings, read: Mapping[str, Any], kind: str, columns: Mapping[str, str]) -> None:
     """Hold rows to the state rules of the schema, once for each distinct state."""
-    ruled = [n for n in schema.ruled_columns(kind)]
+    ruled = schema.ruled_columns(kind)
     key = np.zeros(len(check.bad), np.int64)
     choices = []
     for name in ruled:
         codes = read.get(name)
         if codes is None:
             text = check.columns[name]
-            codes = np.where(cells.equals(text, NONE), BLANK, 1)
+            codes = np.where(cells.equals(text, schema.NONE), BLANK, 1)
         symbols, values = _symbols(schema.fields(kind)[name], codes)
         choices.append(values)
         key = key * len(values) + symbols
@@ -58,7 +57,7 @@ def hold(check: Findings, read: Mapping[str, Any], kind: str, columns: Mapping[s
         for options in reversed(choices):
             code, symbol = divmod(code, len(options))
             values.append(options[symbol])
-        breaches = _breaches(kind, tuple(ruled), tuple(reversed(values)))
+        breaches = _breaches(kind, ruled, tuple(reversed(values)))
         if breaches:
             for row in np.flatnonzero(inverse == index).tolist():
                 if not check.blank[row]:

@@ -1,4 +1,4 @@
-"""What schema.json says: columns, labels, types and rules. Nothing of it is restated in code."""
+"""What schema.json says: columns, labels, types and rules."""
 
 from __future__ import annotations
 
@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 
 LABELLED, BLIND, PREDICTION = "labelled_record", "model_input", "prediction"
 PREDICTED = "predicted_"
+NONE = "none"
+CITATION = """\
+@misc{caplan2026reasoningdrift,
+  author = {Caplan, M.},
+  title = {Reasoning Drift Onset Detection v0.2},
+  year = {2026},
+  publisher = {Clarus Invariant / SIOS},
+  note = {Dataset}
+}
+"""
 
 
 def resource(name: str) -> Path:
@@ -223,8 +233,8 @@ def features(kind: str) -> datasets.Features:
         kind: `labelled_record`, `model_input` or `prediction`.
 
     Returns:
-        Labels as ClassLabel in schema order, steps and lengths as int32, positions and
-        confidences as float64, constraints as a list of strings, the trajectory as a list
+        Labels as ClassLabel in schema order, steps, lengths and numbers of constraints as int32,
+        shares as float64, constraints as a list of strings, the trajectory as a list
         of {step, text}.
     """
     import datasets

@@ -120,7 +120,7 @@ def score(counts: Counts) -> Scores:
     return Scores(
         n=n,
         n_invalid=counts.n_invalid,
-        component_mean=(outcome + onset + family + repair) / 4,
+        component_mean=float(component_mean([outcome, onset, family, repair])),
         outcome_mode_macro_f1=outcome,
         exact_onset_accuracy=onset,
         mechanism_family_macro_f1=family,
@@ -229,7 +229,7 @@ def _classes(target: str, matrix: Ints) -> dict[str, ClassScore]:
     return found
 
 
-def component_mean(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Give the mean of the four component scores, elementwise."""
-    mean: npt.NDArray[Any] = sum(parts[1:], parts[0]) / len(parts)
-    return mean
+def component_mean(parts: Sequence[Any]) -> Any:
+    """Give the mean of the four component scores, numbers or arrays, in the order of the report."""
+    first, *others = parts
+    return sum(others, first) / len(parts)

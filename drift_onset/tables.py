@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from drift_onset import schema
 from drift_onset.cells import one_array, text_array
@@ -39,7 +40,8 @@ def as_table(source: Any, *, missing_items: bool = False) -> pa.Table:
 
 def _table(source: Any, missing_items: bool) -> pa.Table:
     if isinstance(source, pa.Table):
-        return source
+        arrays = [column_array(column) for column in source.columns]
+        return pa.Table.from_arrays(arrays, names=source.column_names)
     if hasattr(source, "with_format") and hasattr(source, "column_names"):
         if isinstance(source, Mapping):
             raise TypeError(f"has the splits {', '.join(map(str, source))}; give one of them")
@@ -95,23 +97,24 @@ def column_array(values: Any) -> pa.Array:
         Numbers stay numbers; mixed kinds become texts that show what they were.
     """
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
-        return one_array(values)
-    try:  # most columns that are long are texts
-        if isinstance(next(iter(values), None), str):
-            return pa.array(values, pa.string())
-    except (pa.ArrowException, UnicodeEncodeError):
-        pass
+        array = one_array(values)
+        if pa.types.is_floating(array.type):
+            return pc.if_else(pc.is_nan(array), None, array)
+        return array
     listed = values.tolist() if hasattr(values, "tolist") else list(values)
-    plain = [None if _is_missing(value) else value for value in listed]
-    kinds = {type(value) for value in plain if value is not None}
-    if kinds == {int, float}:
-        plain = [None if value is None else float(value) for value in plain]
-    elif len(kinds) > 1:
-        return text_array([_text(value) for value in plain])
+    kinds = set(map(type, listed))
     try:
-        return pa.array(plain)
-    except (pa.ArrowException, OverflowError, UnicodeEncodeError, TypeError, ValueError):
-        return text_array([_text(value) for value in plain])
+        if kinds <= {str, type(None)}:  # most columns that are long
+            return pa.array(listed, pa.string())
+        plain = [None if _is_missing(value) else value for value in listed]
+        kinds = {type(value) for value in plain if value is not None}
+        if kinds == {int, float}:
+            plain = [None if value is None else float(value) for value in plain]
+        if len(kinds) <= 1 or kinds == {int, float}:
+            return pa.array(plain)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        pass
+    return text_array([_text(value) for value in listed])
 
 
 def _is_missing(value: Any) -> bool:
@@ -121,10 +124,12 @@ def _is_missing(value: Any) -> bool:
 
 
 def _text(value: Any) -> str | None:
-    if value is None:
+    if _is_missing(value):
         return None
     if isinstance(value, (list, dict)):
         value = json.dumps(value, default=str)
+    if isinstance(value, int) and value.bit_length() > 256:
+        value = hex(value)  # Python refuses to write so many digits
     return str(value).encode("utf-8", "backslashreplace").decode()
 
 
@@ -149,6 +154,8 @@ def references(table: pa.Table) -> pa.Table:
     columns = {name: table[name] for name in wanted if name in table.column_names}
     if schema.targets()[-1] in columns:
         columns.pop("residual_constraint_failure", None)
+    elif "residual_constraint_failure" in columns:
+        columns["residual_constraint_failure"] = _as_text(columns["residual_constraint_failure"])
     for name in ("constraints", "trajectory"):
         text = f"{name}_json"
         if text in table.column_names:
@@ -161,7 +168,7 @@ def references(table: pa.Table) -> pa.Table:
 def _as_json(column: pa.ChunkedArray) -> pa.Array:
     """Write lists as JSON; what is none stays as it is, to be judged."""
     return text_array(
-        [_text(v) if isinstance(v, str) else json.dumps(v) for v in column.to_pylist()]
+        [_text(v) if isinstance(v, str) else json.dumps(v, default=str) for v in column.to_pylist()]
     )
 
 

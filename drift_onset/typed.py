@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -10,22 +11,11 @@ import pyarrow as pa
 from drift_core.problems import InvalidInput
 from drift_core.strict_json import loads
 from drift_onset import schema
-from drift_onset.json_cells import NONE
 from drift_onset.loading import read_file
 from drift_onset.records import CsvFile
 
 if TYPE_CHECKING:
     import datasets
-
-CITATION = """\
-@misc{caplan2026reasoningdrift,
-  author = {Caplan, M.},
-  title = {Reasoning Drift Onset Detection v0.2},
-  year = {2026},
-  publisher = {Clarus Invariant / SIOS},
-  note = {Dataset}
-}
-"""
 
 
 def read(
@@ -48,14 +38,8 @@ def read(
     problems = read_file(str(path), kind).problems()
     if problems:
         raise InvalidInput(problems)
-    from pathlib import Path
-
     file = CsvFile(Path(path), schema.header(kind))
-    rows = [
-        _typed(row, kind, features is not None)
-        for batch in file.batches()
-        for row in batch.table.to_pylist()
-    ]
+    rows = [_typed(row, kind, features is not None) for _, row in file.rows()]
     wanted = schema.arrow_schema(kind) if features is None else features.arrow_schema
     return pa.Table.from_pylist(rows, schema=wanted)
 
@@ -69,7 +53,7 @@ def _typed(row: dict[str, str], kind: str, as_ids: bool) -> dict[str, Any]:
     values["trajectory"] = loads(row["trajectory_json"])
     residual = row.get("residual_constraint_failure")
     if residual is not None:
-        known = residual != NONE
+        known = residual != schema.NONE
         number = values["constraints"].index(residual) + 1 if known else None
         values["residual_constraint_id"] = number
     return values

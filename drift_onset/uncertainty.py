@@ -193,7 +193,12 @@ def _component_resampler(
         onset = drawn[:, onset_right].sum(axis=1) / counts.total
         f1 = {t: macro_f1(_sum_by(drawn, cells[t], label_sizes()[t])) for t in targets}
         scored = {f"{target}_macro_f1": values for target, values in f1.items()}
-        return {**scored, "component_mean": component_mean([onset, *f1.values()])}
+        return {
+            **scored,
+            "component_mean": component_mean(
+                [f1[targets[0]], onset, *(f1[t] for t in targets[1:])]
+            ),
+        }
 
     return resample
 
@@ -213,7 +218,7 @@ def _error_resamples(counts: Counts, resamples: int, rng: np.random.Generator) -
     errors, n = _grouped(counts.onset_error[:, None], counts.n)
     drawn = draw(n, resamples, rng)
     known = errors[:, 0] >= 0
-    total = (drawn[:, known] * errors[known, 0]).sum(axis=1)
+    total = drawn[:, known] @ errors[known, 0]
     rows = drawn[:, known].sum(axis=1)
     return np.where(rows > 0, total / np.maximum(rows, 1), np.nan)
 

@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 from drift_onset import cells, json_cells, rules, schema
 from drift_onset.cells import BLANK, UNREADABLE, Codes
 from drift_onset.findings import Bools, Finding, Findings
-from drift_onset.json_cells import NONE
 from drift_onset.records import Batch
 from drift_onset.schema import BLIND, LABELLED, PREDICTED, PREDICTION, Field
 from drift_onset.states import States
@@ -92,7 +91,10 @@ def references(batch: Batch) -> tuple[States, list[Finding]]:
         quoted = {_RESIDUAL: columns[_RESIDUAL]} if residual not in columns else {}
         constraints, numbers = _constraints(check, quoted)
         read = dict(zip((residual,), numbers.values(), strict=False))
-    known = {"scenario_id": schema.fields(LABELLED)["scenario_id"], **schema.fields("state")}
+    labelled_fields = schema.fields(LABELLED)
+    known = {"scenario_id": labelled_fields["scenario_id"], **schema.fields("state")}
+    if residual not in columns:
+        _read_one(check, labelled_fields[_RESIDUAL], False)
     for field in known.values():
         if field.name in columns:
             read[field.name] = _read_one(check, field, False)
@@ -122,7 +124,6 @@ def _constraints(check: Findings, quoted: Mapping[str, pa.Array]) -> tuple[Codes
 
 def _read_cells(check: Findings, kind: str, float_text: bool = False) -> dict[str, Any]:
     columns = check.columns
-    check.where(check.blank, "blank_row", None, "every cell is blank; delete the row")
     read: dict[str, Any] = {}
     for field in schema.fields(kind).values():
         if field.name in columns and "contentSchema" not in field.schema:
@@ -143,7 +144,7 @@ def _read_one(check: Findings, field: Field, float_text: bool) -> Any:
     elif "integer" in field.types:
         residual = base == schema.targets()[-1]
         codes = cells.positions(
-            column, blanks=("", NONE) if residual else ("",), float_text=float_text
+            column, blanks=("", schema.NONE) if residual else ("",), float_text=float_text
         )
         bad, code = codes == UNREADABLE, f"{base}_integer"
         if "null" not in field.types:
@@ -167,10 +168,8 @@ def _bad_text(column: pa.Array, field: Field) -> Bools:
     pattern = field.schema["pattern"]
     if pattern != schema.definition("text")["pattern"]:
         bad |= ~cells.mask(pc.match_substring_regex(column, pattern))
-    if "not" in field.schema:
-        odd = np.flatnonzero(~cells.is_printable_ascii(column))
-        rest = column.take(cells.arrow(odd))
-        bad[odd] |= cells.mask(pc.match_substring_regex(rest, field.schema["not"]["pattern"]))
+    if "not" in field.schema and not cells.is_all_printable_ascii(column):
+        bad |= cells.mask(pc.match_substring_regex(column, field.schema["not"]["pattern"]))
     return bad
 
 
@@ -241,7 +240,10 @@ def _bounds(check: Findings, read: Mapping[str, Any], steps: Codes) -> None:
         outside,
         "visible_failure_bounds",
         "visible_failure_step",
-        lambda row: f"expected a step from {max(onset[row], 1)} (the onset) to {steps[row]}",
+        lambda row: (
+            f"expected a step from {max(onset[row], 1)} (the onset)"
+            + (f" to {steps[row]}" if steps[row] > 0 else " on")
+        ),
     )
     wrong = (length > BLANK) & (steps > 0) & (length != steps)
     check.where(

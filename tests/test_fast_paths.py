@@ -581,3 +581,59 @@ def test_floats_keep_their_bits():
     for number in (0.1, 1 / 3, 5e-324, math.pi, 1.7976931348623157e308, -0.0):
         assert math.copysign(1, strict_json.loads(repr(number))) == math.copysign(1, number)
         assert strict_json.loads(strict_json.dumps(number)) == number
+
+
+# Malformed CSV -----------------------------------------------------------------------------------
+
+odd_bytes = st.text(st.sampled_from('",,"\r\n\nab\ufeff'), max_size=40)
+
+
+@given(odd_bytes, st.sampled_from([3, 7, 20, 1 << 20]))
+@settings(max_examples=1500, deadline=None)
+def test_arrow_never_reads_what_the_csv_module_would_not(path, body, chunk):
+    path.write_bytes(b"one,two,three\n" + body.encode())
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(csv_chunks, "CHUNK_BYTES", chunk)
+        patched.setattr(csv_chunks, "PIECE_BYTES", 5)
+        file = CsvFile(path, HEADER)
+        tables, complete = read_fast(file)
+        careful = CsvFile(path, HEADER)
+        rows = cells_of(batch.table for batch in careful._careful(0))
+        if complete:
+            assert cells_of(tables) == rows
+            assert careful.findings == []
+        both = CsvFile(path, HEADER)
+        assert cells_of(batch.table for batch in both.batches()) == rows
+        assert [f.record for f in both.findings] == [f.record for f in careful.findings]
+
+
+def test_a_lost_quotation_mark_costs_no_more_than_reading(path, monkeypatch):
+    monkeypatch.setattr(csv_chunks, "CHUNK_BYTES", 1000)
+    monkeypatch.setattr(csv_chunks, "_LARGEST_ROW", 10_000)
+    path.write_bytes(b'one,two,three\n"a,b,c\n' + b"a,b,c\n" * 20_000)
+    seen = []
+    last = csv_chunks._last_row_end
+    monkeypatch.setattr(
+        csv_chunks, "_last_row_end", lambda data: (seen.append(len(data)), last(data))[1]
+    )
+    assert [f.code for f in list_findings(CsvFile(path, HEADER))] == ["quoting"]
+    assert sum(seen) < 200_000
+
+
+def list_findings(file):
+    list(file.batches())
+    return file.findings
+
+
+@pytest.mark.parametrize("cell", ['"', '""', '""""""', '"""""" ', "", "[", '["', '[""]', '[{"step'])
+def test_short_cells_are_judged_and_not_fatal(cell):
+    column = pa.array([cell])
+    assert plain_json.trajectories(column)[0].tolist() == [False]
+    assert plain_json.constraints(column)[0].tolist() == [False]
+
+
+def test_quoted_texts_are_not_copied_once_a_constraint():
+    many = json.dumps([f"rule {k}" for k in range(90)])
+    long = "x" * 30_000_000
+    counts, numbers, faults = json_cells.constraints(pa.array([many]), {"q": pa.array([long])})
+    assert (counts[0], numbers["q"][0], faults) == (90, UNREADABLE, [])

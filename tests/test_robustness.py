@@ -13,7 +13,7 @@ import pytest
 import drift_onset
 from drift_core.files import replacing
 from drift_core.problems import InvalidInput
-from drift_onset import cli, csv_chunks, metric_input, records
+from drift_onset import cli, csv_chunks, metric_input, records, tables
 from drift_onset.schema import header
 
 GOLD, EXAMPLE = "data/test.csv", "baseline/example_predictions.csv"
@@ -362,3 +362,51 @@ def test_words_for_nothing_get_a_hint(root, predictions, capsys):
     text = predictions.read_text(encoding="utf-8").replace(",,none,", ",NaN,none,", 1)
     predictions.write_text(text, encoding="utf-8")
     assert "leave the cell empty" in errors(root, predictions, capsys)[1][0]
+
+
+def test_blank_gold_in_memory_is_a_problem():
+    blank = dict.fromkeys(row())
+    with pytest.raises(InvalidInput, match="blank_row"):
+        drift_onset.score([row(), blank], [row()], on_invalid="incorrect")
+    quoted = {**row(), "residual_constraint_failure": None, "constraints": ["x", "y"]}
+    del quoted["residual_constraint_id"]
+    for value in (None, "", 1, True, ["x"]):
+        quoted["residual_constraint_failure"] = value
+        with pytest.raises(InvalidInput, match="residual_constraint_failure"):
+            drift_onset.score([quoted], [row()])
+    quoted["residual_constraint_failure"] = "x"
+    assert drift_onset.score([quoted], [row()]).scores.complete_primary_accuracy == 1.0
+
+
+@pytest.mark.parametrize("values", [[10**400, 1.5], [10**5000], ["no_drift", b"no_drift"]])
+def test_columns_of_odd_values_lose_nothing(values):
+    made = tables.column_array(values)
+    assert len(made) == len(values)
+    assert made.type == pa.string()
+    if len(values) == 2 and isinstance(values[1], bytes):
+        assert made.to_pylist() == ["no_drift", "b'no_drift'"]
+
+
+def test_nan_of_arrow_is_missing_too():
+    gold = {name: [value] for name, value in row().items()}
+    answers = {**gold, "confidence": pa.array([float("nan")])}
+    assert drift_onset.score(gold, pa.table(answers)).scores.confidence_coverage == 0
+
+
+def test_problems_of_permuted_columns_name_their_scenario(root, predictions, capsys):
+    lines = predictions.read_bytes().splitlines()
+    swapped = [
+        b",".join([cells[1], cells[0], *cells[2:]]) for cells in (x.split(b",") for x in lines)
+    ]
+    swapped[1] = swapped[1].replace(b"0.2", b"0.\xff")
+    predictions.write_bytes(b"\n".join(swapped))
+    assert "RDOD2-025: confidence" in errors(root, predictions, capsys)[1][1]
+
+
+def test_the_report_may_go_to_a_pipe(root):
+    command = f"{sys.executable} -m drift_onset.cli score {GOLD} {EXAMPLE} --output /dev/stdout"
+    done = subprocess.run(
+        ["bash", "-c", f"{command} | cat"], cwd=root, capture_output=True, text=True
+    )
+    assert '"signature"' in done.stdout
+    assert done.stderr == ""
