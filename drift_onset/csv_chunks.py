@@ -150,11 +150,16 @@ def is_plain(data: Bytes) -> bool:
         if np.count_nonzero(piece) != len(piece):
             return False
         at = np.flatnonzero(piece == _MARK) + start
-        returns = np.flatnonzero(piece == _RETURN) + start
-        if len(returns) and ((marks + np.searchsorted(at, returns)) % 2 == 1).any():
-            return False
+        ends_line = piece == _RETURN
+        if ends_line.any():
+            returns = np.flatnonzero(ends_line) + start
+            if ((marks + np.searchsorted(at, returns)) % 2 == 1).any():
+                return False
         opening, closing = at[marks % 2 :: 2], at[1 - marks % 2 :: 2]
-        opening, closing = opening[opening > 0], closing[closing < len(data) - 1]
+        if start == 0:
+            opening = opening[opening > 0]
+        if start + PIECE_BYTES >= len(data):
+            closing = closing[closing < len(data) - 1]
         if not (_BESIDE[data[opening - 1]].all() and _BESIDE[data[closing + 1]].all()):
             return False
         marks += len(at)

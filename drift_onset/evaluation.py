@@ -10,11 +10,11 @@ import pyarrow as pa
 from drift_core.problems import InvalidInput, Problem, escaped
 from drift_onset import counts as counting
 from drift_onset import pairing, report, scores, uncertainty
-from drift_onset.findings import Finding
+from drift_onset.findings import HEADER, Finding
 from drift_onset.limits import MAX_RESAMPLES, MAX_SEED, ON_INVALID
 from drift_onset.loading import Loaded, read_file, read_gold_file, read_table
 from drift_onset.pairing import Pairs
-from drift_onset.records import HEADER, Progress, as_path
+from drift_onset.records import Progress, as_path
 from drift_onset.schema import BLIND, LABELLED, PREDICTION
 from drift_onset.tables import as_table
 

@@ -14,13 +14,16 @@ from drift_onset.cells import equals, is_null, one_array
 
 Bools = npt.NDArray[np.bool_]
 
+HEADER = -1
+
 
 @dataclass(frozen=True)
 class Finding:
     """A fault of one row or cell, before it is known in which file and line it stands.
 
     Attributes:
-        record: number of the row among the rows that are not blank, from 0; None for the file.
+        record: number of the row among the rows that are not blank, from 0; HEADER
+            (-1) for the header, None for the file.
         scenario_id, code, column, value, message: as in a problem.
     """
 

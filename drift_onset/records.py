@@ -21,18 +21,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from drift_core.problems import escaped
-from drift_onset import schema
+from drift_onset import headers
 from drift_onset.cells import text_array
 from drift_onset.csv_chunks import Chunk, NeedsCare
 from drift_onset.csv_chunks import chunks as read_chunks
 from drift_onset.csv_rows import CHUNK_ROWS, UNREADABLE_CHARACTER, Row, read_rows
-from drift_onset.findings import Finding
+from drift_onset.findings import HEADER, Finding
 
 T = TypeVar("T")
 Progress = Callable[[int], None]
-
-HEADER = -1
-_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -95,10 +92,6 @@ class CsvFile:
             else:
                 self._read_header(first)
 
-    def _fault(self, code: str, message: str, value: object = None) -> None:
-        shown = None if value is None else escaped(value)
-        self.findings.append(Finding(HEADER, None, code, None, shown, message))
-
     def _is_readable(self) -> bool:
         code, message = "file_missing", ""
         try:
@@ -120,52 +113,13 @@ class CsvFile:
         faults = list(_bad_text(HEADER, None, row.cells, row.cells))
         self.findings += faults
         self.found = tuple(row.cells)
-        if not faults and self._header_is_right(row.cells):
+        if faults:
+            return
+        faults = headers.judge(row.cells, self.columns, self.optional)
+        self.findings += faults
+        self.swallowed = bool(faults)
+        if all(fault.code == headers.ORDER for fault in faults):
             self.header = self.found
-
-    def _header_is_right(self, found: list[str]) -> bool:
-        allowed = [*self.columns, *self.optional]
-        wanted = f"expected {','.join(self.columns)}"
-        if self.optional:
-            wanted += f", optionally followed by {','.join(self.optional)}"
-        if len(found) == 1 and any(mark in found[0] for mark in ";\t"):
-            mark = "semicolons" if ";" in found[0] else "tabs"
-            self._fault("header", f"header looks separated by {mark}, expected commas", found[0])
-            return False
-        own = set(self.columns) <= set(found) <= set(allowed)
-        for kind, header in _known_headers().items():
-            if set(header) == set(found) and not own:
-                self._fault("header", f"is the header of {kind}; {wanted}", ",".join(found))
-                return False
-        before = len(self.findings)
-        strange = [(p, name) for p, name in enumerate(found, 1) if name not in allowed]
-        for position, name in strange[:_SHOWN]:
-            code = "blind_label_column" if self._is_gold_column(name) else "header"
-            extra = "label columns must not be in this file; " if code != "header" else ""
-            shown = escaped(name, 40) if name else "an empty name (a pandas index?)"
-            more = wanted if len(self.findings) == before else "expected as above"
-            self._fault(code, f"column {position} is {shown}; {extra}{more}", name)
-        if len(strange) > _SHOWN:
-            self._fault("header", f"and {len(strange) - _SHOWN} more unknown columns")
-        for position, name in enumerate(found, 1):
-            if name in allowed and name in found[: position - 1]:
-                self._fault("header_duplicate", f"column {position} repeats {name}", name)
-        missing = [name for name in self.columns if name not in found]
-        if missing:
-            few = len(missing) < len(self.columns)
-            what = f"missing column{'s' * (len(missing) > 1)} {','.join(missing)}"
-            more = "expected as above" if strange else wanted
-            self._fault("header", f"{what}; {more}" if few else f"no column fits; {more}")
-        if len(self.findings) > before:
-            return False
-        if found != allowed[: len(found)]:  # wrong, and clear enough to read on by name
-            self._fault("header_order", f"columns are out of order; {wanted}", ",".join(found))
-            self.swallowed = True
-        return True
-
-    def _is_gold_column(self, name: str) -> bool:
-        blind = tuple(self.columns) == schema.header(schema.BLIND)
-        return blind and name in schema.fields(schema.LABELLED)
 
     def batches(self) -> Iterator[Batch]:
         """Read the rows, a chunk of the file at a time.
@@ -300,17 +254,6 @@ class CsvFile:
             if record >= last:
                 break
         return found
-
-
-def _known_headers() -> dict[str, tuple[str, ...]]:
-    """Give the kinds of file in words, with their headers, to recognise one for another."""
-    optional = schema.optional_columns(schema.PREDICTION)
-    return {
-        "a labelled file": schema.header(schema.LABELLED),
-        "a blind file": schema.header(schema.BLIND),
-        "a prediction file": schema.header(schema.PREDICTION),
-        "a prediction file with confidence": (*schema.header(schema.PREDICTION), *optional),
-    }
 
 
 def _bad_text(
