@@ -37,9 +37,9 @@ def all_commands() -> argparse.ArgumentParser:
     )
     demo.set_defaults(run=commands.demo)
 
-    manifest = names.add_parser("manifest", help="rewrite manifest.json for changed data")
-    manifest.add_argument("root", nargs="?", default=".", metavar="DIR", help=_ROOT)
-    manifest.set_defaults(run=commands.manifest)
+    build = names.add_parser("build", help="rebuild Parquet and manifest.json from the CSV files")
+    build.add_argument("root", nargs="?", default=".", metavar="DIR", help=_ROOT)
+    build.set_defaults(run=commands.build)
     return top
 
 

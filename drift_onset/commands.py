@@ -174,11 +174,10 @@ def demo(args: argparse.Namespace) -> int:
     return OK
 
 
-def manifest(args: argparse.Namespace) -> int:
-    """Rewrite manifest.json for changed data."""
+def build(args: argparse.Namespace) -> int:
+    """Rebuild what is derived from the CSV files."""
     from drift_onset import repository
 
-    root = Path(args.root)
-    repository.write_manifest(root)
-    print(printable(f"{root / repository.MANIFEST} written"))
+    for path in repository.build(Path(args.root)):
+        print(printable(f"{path} written"))
     return OK

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from drift_core.files import write_json
+from drift_core.files import replacing, write_json
 from drift_core.problems import InvalidInput, Problem, escaped
 from drift_core.strict_json import loads
-from drift_onset import schema
+from drift_onset import schema, typed
 from drift_onset.findings import Finding
 from drift_onset.loading import Loaded, read_file
 from drift_onset.records import CsvFile
@@ -29,6 +31,11 @@ class Split:
     file: str
     record: str
     ids: tuple[str, ...]
+
+    @property
+    def parquet(self) -> str:
+        """Path of the typed Parquet file that is built from it."""
+        return self.file.removesuffix(".csv") + ".parquet"
 
 
 def splits() -> list[Split]:
@@ -57,8 +64,14 @@ def describe(split: Split, root: Path) -> dict[str, Any]:
     }
 
 
-def write_manifest(root: Path) -> None:
-    """Write manifest.json for the data files as they are now.
+def build(root: Path) -> list[Path]:
+    """Write what is derived from the CSV files: typed Parquet, and manifest.json.
+
+    Args:
+        root: folder that holds `data`.
+
+    Returns:
+        The files written. With one version of pyarrow their bytes are always the same.
 
     Raises:
         InvalidInput: the data has problems.
@@ -66,8 +79,13 @@ def write_manifest(root: Path) -> None:
     problems = _check_data(root)[1]
     if problems:
         raise InvalidInput(problems)
+    for split in splits():
+        table = typed.read(root / split.file, split.record, label_ids=True)
+        with replacing(root / split.parquet) as temporary:
+            pq.write_table(table, temporary)
     described = {split.file: describe(split, root) for split in splits()}
     write_json(root / MANIFEST, {"files": described})
+    return [*(root / split.parquet for split in splits()), root / MANIFEST]
 
 
 def check(root: Path) -> tuple[dict[str, int], list[Problem]]:
@@ -80,6 +98,8 @@ def check(root: Path) -> tuple[dict[str, int], list[Problem]]:
         File → number of rows, and the problems of all files and between them.
     """
     rows, problems = _check_data(root)
+    if not problems:  # what is derived is of interest once its source is right
+        problems += _parquet(root)
     return rows, problems + list(_manifest(root))
 
 
@@ -173,9 +193,39 @@ def _first_rows(root: Path, name: str) -> dict[str, tuple[int, dict[str, str]]]:
     return found
 
 
+def _parquet(root: Path) -> Iterator[Problem]:
+    """Hold the Parquet files to their CSV; contents, since bytes depend on the version of Arrow."""
+    for split in splits():
+        path = root / split.parquet
+        expected = typed.read(root / split.file, split.record, label_ids=True)
+
+        def problem(
+            code: str, message: str, scenario: str | None = None, column: str | None = None
+        ) -> Problem:
+            again = f"{message}; run `reasoning-drift build {root}`"
+            return Problem(code, str(path), None, scenario, column, None, again)  # noqa: B023
+
+        try:
+            found = pq.read_table(path)
+        except (OSError, pa.ArrowException) as error:
+            code = "parquet_content" if path.exists() else "file_missing"
+            yield problem(code, f"cannot be read: {escaped(str(error), 80)[1:-1]}")
+            continue
+        if found.schema != expected.schema or found.num_rows != expected.num_rows:
+            yield problem("parquet_content", f"rows or types are not those of {split.file}")
+            continue
+        for name in expected.column_names:
+            pairs = zip(found[name].to_pylist(), expected[name].to_pylist(), strict=True)
+            for row, (got, wanted) in enumerate(pairs):
+                if got != wanted:
+                    message = f"got {escaped(got, 60)}, {split.file} has {escaped(wanted, 60)}"
+                    scenario = expected["scenario_id"][row].as_py()
+                    yield problem("parquet_content", message, scenario, name)
+
+
 def _manifest(root: Path) -> Iterator[Problem]:
     path = root / MANIFEST
-    again = f"run `reasoning-drift manifest {root}` if the data is right"
+    again = f"run `reasoning-drift build {root}` if the data is right"
 
     def problem(code: str, message: str, column: str | None = None) -> Problem:
         return Problem(code, str(path), None, None, column, None, f"{message}; {again}")

@@ -221,9 +221,18 @@ def _arrow_type(schema: Mapping[str, Any]) -> pa.DataType:
 
 
 @cache
-def arrow_schema(kind: str) -> pa.Schema:
-    """Give the typed columns of a kind of record as an Arrow schema; labels are strings."""
-    return pa.schema([(f.name, _arrow_type(f.schema)) for f in fields(kind).values()])
+def arrow_schema(kind: str, label_ids: bool = False) -> pa.Schema:
+    """Give the typed columns of a kind of record as an Arrow schema.
+
+    Args:
+        kind: `labelled_record`, `model_input` or `prediction`.
+        label_ids: whether labels are int64 positions, as a ClassLabel stores them, or texts.
+    """
+    typed = []
+    for field in fields(kind).values():
+        as_id = label_ids and field.labels
+        typed.append((field.name, pa.int64() if as_id else _arrow_type(field.schema)))
+    return pa.schema(typed)
 
 
 def features(kind: str) -> datasets.Features:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -14,20 +14,15 @@ from drift_onset import schema
 from drift_onset.loading import read_file
 from drift_onset.records import CsvFile
 
-if TYPE_CHECKING:
-    import datasets
 
-
-def read(
-    path: str | os.PathLike[str], kind: str, features: datasets.Features | None = None
-) -> pa.Table:
+def read(path: str | os.PathLike[str], kind: str, *, label_ids: bool = False) -> pa.Table:
     """Read a data file with every column typed and the decoded columns added.
 
     Args:
         path: a labelled or blind CSV file.
         kind: `labelled_record` or `model_input`.
-        features: if given, labels become the ids of its ClassLabels and the table carries its
-            Arrow schema.
+        label_ids: whether labels are their positions in schema order (int64, as a ClassLabel
+            stores them) instead of texts.
 
     Returns:
         One row a scenario, columns as in `schema.fields(kind)`.
@@ -39,9 +34,8 @@ def read(
     if problems:
         raise InvalidInput(problems)
     file = CsvFile(Path(path), schema.header(kind))
-    rows = [_typed(row, kind, features is not None) for _, row in file.rows()]
-    wanted = schema.arrow_schema(kind) if features is None else features.arrow_schema
-    return pa.Table.from_pylist(rows, schema=wanted)
+    rows = [_typed(row, kind, label_ids) for _, row in file.rows()]
+    return pa.Table.from_pylist(rows, schema=schema.arrow_schema(kind, label_ids))
 
 
 def _typed(row: dict[str, str], kind: str, as_ids: bool) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import pyarrow.parquet as pq
 from planted_files import SWAPPED
 from planting import (
     BLINDED,
@@ -34,6 +36,23 @@ def without_last(found: list[dict[str, str]]) -> list[dict[str, str]]:
     return found[:-1]
 
 
+def other_domain(root: Path) -> None:
+    table = pq.read_table(root / "data/dev.parquet")
+    domains = ["x", *table["domain"].to_pylist()[1:]]
+    at = table.column_names.index("domain")
+    pq.write_table(table.set_column(at, "domain", [domains]), root / "data/dev.parquet")
+
+
+def texts_only(root: Path) -> None:
+    table = pq.read_table(root / "data/dev.parquet")
+    pq.write_table(table.select(["scenario_id", "task"]), root / "data/dev.parquet")
+
+
+def cut_off(root: Path) -> None:
+    data = (root / "data/dev.parquet").read_bytes()
+    (root / "data/dev.parquet").write_bytes(data[:-100])
+
+
 def renamed(name: str, old: str, new: str) -> Edit:
     return cells(name, old, scenario_id=new)
 
@@ -51,7 +70,8 @@ REPOSITORY = [
     Check("json_invalid", "repository", "manifest", raw(MANIFEST, lambda data: data[:-3]), COMPACT,
           file=MANIFEST),
     Check("manifest_checksum", "repository", "content", CHANGED, LAWFUL,
-          column="sha256", file=MANIFEST),
+          column="sha256", file=MANIFEST,
+          also=(("parquet_content", "data/dev.parquet", None, "RDOD2-017", "domain", None),)),
     Check("manifest_checksum", "repository", "rows",
           raw(MANIFEST, lambda data: data.replace(b'"rows": 8', b'"rows": 9')), COMPACT,
           column="rows", file=MANIFEST),
@@ -85,6 +105,14 @@ REPOSITORY = [
     Check("header_order", "repository", "two columns swapped",
           with_manifest(raw(DEV, lambda data: data.replace(b"domain,task", b"task,domain", 1))),
           LAWFUL, 1, file=DEV, value=SWAPPED),
+    Check("parquet_content", "repository", "a cell", other_domain, LAWFUL, None, "RDOD2-017",
+          "domain", None, DEV.replace("csv", "parquet")),
+    Check("parquet_content", "repository", "types", texts_only, LAWFUL,
+          file=DEV.replace("csv", "parquet")),
+    Check("parquet_content", "repository", "cut off", cut_off, LAWFUL,
+          file=DEV.replace("csv", "parquet")),
+    Check("file_missing", "repository", "Parquet", removed(DEV.replace("csv", "parquet")), LAWFUL,
+          file=DEV.replace("csv", "parquet")),
     # one file that cannot be read brings no more than its own problem
     Check("encoding", "repository", "UTF-16",
           with_manifest(raw(DEV, lambda data: data.decode().encode("utf-16"))),

@@ -10,8 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from drift_core.problems import Problem, escaped
-from drift_onset import evaluation, repository
+import pyarrow.parquet as pq
+
+from drift_core.problems import InvalidInput, Problem, escaped
+from drift_onset import evaluation, repository, typed
 from drift_onset.schema import BLIND, LABELLED, PREDICTED, resource, targets
 
 TEST, BLINDED, PREDICTIONS = "data/test.csv", "data/test_blind.csv", "predictions.csv"
@@ -200,6 +202,12 @@ def with_manifest(*edits: Edit) -> Edit:
     def edit(root: Path) -> None:
         for one in edits:
             one(root)
+        for split in repository.splits():
+            try:
+                table = typed.read(root / split.file, split.record, label_ids=True)
+            except InvalidInput:
+                continue  # a file at fault has no typed form
+            pq.write_table(table, root / split.parquet)
         files = {split.file: repository.describe(split, root) for split in repository.splits()}
         (root / MANIFEST).write_text(json.dumps({"files": files}), encoding="utf-8")
 

@@ -182,7 +182,17 @@ def test_on_invalid_incorrect_counts_instead_of_stopping(sources, tmp_path, caps
     assert report["benchmark"]["n"] == 12
 
 
-def test_manifest_is_rewritten_as_it_is(root, tmp_path):
-    shutil.copytree(root / "data", tmp_path / "data")
-    assert cli.main(["manifest", str(tmp_path)]) == 0
-    assert (tmp_path / "manifest.json").read_bytes() == (root / "manifest.json").read_bytes()
+def test_what_is_derived_is_built_the_same_again(root, tmp_path, capsys):
+    for name in ("first", "second"):
+        shutil.copytree(root / "data", tmp_path / name / "data")
+        for path in (tmp_path / name / "data").glob("*.parquet"):
+            path.unlink()
+        assert cli.main(["build", str(tmp_path / name)]) == 0
+        assert cli.main(["validate", "repository", str(tmp_path / name)]) == 0
+    made = [path.relative_to(tmp_path / "first") for path in (tmp_path / "first").rglob("*.*")]
+    assert len(made) == 9
+    for path in made:
+        first, second = (tmp_path / name / path for name in ("first", "second"))
+        assert first.read_bytes() == second.read_bytes()
+    manifest = (tmp_path / "first" / "manifest.json").read_bytes()
+    assert manifest == (root / "manifest.json").read_bytes()

@@ -102,9 +102,19 @@ def test_labels_in_the_card_are_those_of_the_schema(root):
         assert f"`{name}`" in card
 
 
-def test_readme_and_card_have_one_front_matter(root):
+def test_front_matter_is_that_of_the_schema(root):
+    import datasets
+    import yaml
+
+    from drift_onset import card, schema
+
     heads = [(root / page).read_text(encoding="utf-8").split("---\n")[1] for page in PAGES[:2]]
     assert heads[0] == heads[1]
+    found = yaml.safe_load(heads[0])
+    assert {name: found[name] for name in ("configs", "dataset_info")} == card.front_matter()
+    for kind in (schema.LABELLED, schema.BLIND):
+        read = datasets.Features._from_yaml_list(card.features(kind))
+        assert read == schema.features(kind)
 
 
 @pytest.mark.parametrize(

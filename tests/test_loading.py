@@ -138,10 +138,15 @@ def test_bad_data_is_refused_with_its_problems(a_clone, monkeypatch):
         reasoning_drift.load("dev")
 
 
-def test_a_clone_loads_by_its_card_without_mixing_blind_and_test(a_clone):
-    if MAJOR < 4:
-        # These versions would offer to run the script; a card is read when it is not there.
-        (a_clone / "reasoning_drift.py").unlink()
+@pytest.mark.parametrize("config", ROWS)
+def test_a_clone_loads_by_its_card_as_load_does(a_clone, config):
+    dataset = datasets.load_dataset(str(a_clone), config, split=config)
+    expected = reasoning_drift.load(config)
+    assert dataset.features == expected.features
+    assert dataset.to_list() == expected.to_list()
+
+
+def test_a_clone_has_blind_apart_from_test(a_clone):
     found = datasets.load_dataset(str(a_clone))
     assert {name: len(split) for name, split in found.items()} == {
         "train": 16,
@@ -149,9 +154,12 @@ def test_a_clone_loads_by_its_card_without_mixing_blind_and_test(a_clone):
         "test": 12,
     }
     assert None not in found["test"]["outcome_mode"]
-    blind = datasets.load_dataset(str(a_clone), "test_blind", split="test_blind")
-    assert len(blind) == 12
-    assert blind.column_names == list(schema.header(schema.BLIND))
+    assert datasets.load_dataset(str(a_clone), split="validation").num_rows == 8
+
+
+def test_rows_stream_as_they_load(a_clone):
+    streamed = datasets.load_dataset(str(a_clone), "test", split="test", streaming=True)
+    assert list(streamed) == reasoning_drift.load("test").to_list()
 
 
 def test_the_script_runs_before_datasets_4_and_is_refused_after(a_clone):

@@ -126,9 +126,9 @@ def test_an_output_never_overwrites_an_input(root, predictions, capsys):
     assert predictions.read_bytes() == before
 
 
-def test_manifest_is_not_written_for_bad_data(root, tmp_path, capsys):
+def test_nothing_is_built_from_bad_data(root, tmp_path, capsys):
     (tmp_path / "data").mkdir()
-    assert cli.main(["manifest", str(tmp_path)]) == 1
+    assert cli.main(["build", str(tmp_path)]) == 1
     assert not (tmp_path / "manifest.json").exists()
 
 
