@@ -51,7 +51,7 @@ def _feature(of: Mapping[str, Any]) -> dict[str, Any]:
         item = of["items"]
         if "properties" in item:
             return {"list": [{"name": n, **_feature(s)} for n, s in item["properties"].items()]}
-        return {"list": _feature(item)["dtype"]}
+        return {"sequence": _feature(item)["dtype"]}  # which every version reads as its own list
     return {"dtype": {"integer": "int32", "number": "float64", "string": "string"}[kind]}
 
 
