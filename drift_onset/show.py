@@ -73,13 +73,11 @@ def show(report: Mapping[str, Any], console: Console) -> None:
     signature, intervals = report["signature"], report["uncertainty"]["intervals"]
     n = f"n = {signature['n']}"
     if signature["n_invalid"]:
-        n += f", {signature['n_invalid']} of them unanswered and counted as wrong"
+        n += f", of which {signature['n_invalid']} missing or invalid and counted as wrong"
+    console.print(n, highlight=False)
     for title, key in (
-        (f"Leaderboard A · component capability ({n})", "leaderboard_a_component_capability"),
-        (
-            f"Leaderboard B · complete reasoning state ({n})",
-            "leaderboard_b_complete_reasoning_state",
-        ),
+        ("Leaderboard A · component capability", "leaderboard_a_component_capability"),
+        ("Leaderboard B · complete reasoning state", "leaderboard_b_complete_reasoning_state"),
         ("Secondary diagnostics", "secondary_diagnostics"),
     ):
         console.print(_metrics(title, report[key], intervals))

@@ -196,3 +196,12 @@ def test_what_is_derived_is_built_the_same_again(root, tmp_path, capsys):
         assert first.read_bytes() == second.read_bytes()
     manifest = (tmp_path / "first" / "manifest.json").read_bytes()
     assert manifest == (root / "manifest.json").read_bytes()
+
+
+def test_people_see_what_was_counted_as_wrong(sources, tmp_path, capsys):
+    gold, predictions = sources
+    lines = Path(predictions).read_text(encoding="utf-8").splitlines(keepends=True)
+    path = tmp_path / "p.csv"
+    path.write_text("".join(lines[:-2]), encoding="utf-8")
+    assert cli.main(["score", gold, str(path), "--on-invalid", "incorrect"]) == 0
+    assert "n = 12, of which 2 missing or invalid and counted as wrong" in capsys.readouterr().out
