@@ -207,30 +207,41 @@ def test_a_column_of_wrong_kind_is_an_error(metric):
 # --- two processes -------------------------------------------------------------------------
 
 
-def _half(folder, process, experiment, predictions, gold, results):
+def _half(folder, process, epochs, predictions, gold, results):
     import evaluate as library
 
-    metric = library.load(
-        folder, num_process=2, process_id=process, experiment_id=experiment, keep_in_memory=False
-    )
-    metric.add_batch(predictions=predictions[process::2], references=gold[process::2])
-    results.put((process, metric.compute()))
+    for epoch in range(epochs):
+        metric = library.load(
+            folder, num_process=2, process_id=process, experiment_id=f"run-epoch-{epoch}"
+        )
+        # Other halves in the second epoch, so that rows of the first would be noticed.
+        rows = slice((process + epoch) % 2, None, 2)
+        metric.add_batch(predictions=predictions[rows], references=gold[rows])
+        results.put((process, epoch, metric.compute(report=True)))
 
 
-def test_two_processes_give_the_numbers_of_one(folder, gold, predictions, expected):
+def test_two_processes_and_several_epochs_give_the_numbers_of_one(
+    folder, gold, predictions, expected
+):
     context = multiprocessing.get_context("spawn")
     results = context.Queue()
     workers = [
-        context.Process(target=_half, args=(folder, p, "pair", predictions, gold, results))
+        context.Process(target=_half, args=(folder, p, 2, predictions, gold, results))
         for p in (0, 1)
     ]
     for worker in workers:
         worker.start()
-    found = dict(results.get(timeout=120) for _ in workers)
+    found = {(p, e): report for p, e, report in (results.get(timeout=120) for _ in range(4))}
     for worker in workers:
         worker.join(timeout=60)
-    assert found[0] == expected.scores.metrics()
-    assert found[1] is None
+    whole = expected.to_dict()
+    for epoch in (0, 1):
+        assert found[1, epoch] is None
+        report = found[0, epoch]
+        for key in ("leaderboard_a_component_capability", "class_support", "secondary_diagnostics"):
+            assert report[key] == whole[key]
+        assert report["signature"]["gold_sha256"] == whole["signature"]["gold_sha256"]
+        assert report["benchmark"]["n"] == len(gold)
 
 
 # --- the module itself -----------------------------------------------------------------------
