@@ -156,3 +156,12 @@ def test_scores_to_compare_with_are_those_of_the_data(root):
         scores = drift_onset.score(gold, answers, resamples=0).scores
         row = f"| {scores.component_mean:.3f} | {scores.complete_primary_accuracy:.3f} |"
         assert row in table
+
+
+def test_card_and_readme_have_one_canary(root):
+    found = {
+        tuple(re.findall(r"reasoning-drift-canary-[0-9a-f-]{36}", (root / page).read_text("utf-8")))
+        for page in PAGES[:2]
+    }
+    assert len(found) == 1
+    assert len(found.pop()) == 1
