@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from counting import timed
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -43,16 +42,6 @@ def states(rows: int, rng: np.random.Generator) -> pa.Table:
         pa.array(rng.integers(1, 4, rows).astype(np.int32), mask=~drift),
     )
     return pa.table(dict(zip(schema.targets(), columns, strict=True)))
-
-
-def least(run: Callable[[], Any], repeats: int) -> tuple[float, Any]:
-    """Give the least time in seconds of some runs, and what the last one gave."""
-    times, result = [], None
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = run()
-        times.append(time.perf_counter() - start)
-    return min(times), result
 
 
 def main() -> None:
@@ -82,11 +71,11 @@ def main() -> None:
             metric.add_batch(**batch)
         return metric.compute()
 
-    peer, expected = least(package, args.repeats)
-    ours, found = least(lambda: metric.compute(**given), args.repeats)
+    peer, expected = timed(package, args.repeats)
+    ours, found = timed(lambda: metric.compute(**given), args.repeats)
     if found != expected:
         raise RuntimeError(f"numbers differ: {found} and {expected}")
-    rows, _ = least(by_rows, 1)
+    rows, _ = timed(by_rows, 1)
     table = Table(title=f"Scoring {args.rows:,} rows in memory", box=box.SIMPLE_HEAD)
     table.add_column("way")
     table.add_column("seconds", justify="right")

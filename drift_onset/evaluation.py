@@ -51,7 +51,7 @@ def _check_on_invalid(on_invalid: str) -> None:
 
 
 def match(gold: Loaded, predictions: Loaded, *, by_id: bool = True) -> Pairs:
-    """Pair loaded gold and predictions; what is found goes to the findings of the predictions."""
+    """Pair loaded gold and predictions, and add what is found to the findings of each."""
     if not (gold.is_readable and predictions.is_readable):
         return pairing.unpaired(gold.states, predictions.states)
     join = pairing.pair if by_id else pairing.by_position
@@ -87,7 +87,7 @@ def load_pairs(
 
     Raises:
         InvalidInput: problems in the gold; with `error`, any problem; with `incorrect`, only
-            predictions that cannot be read at all.
+            predictions that cannot be read at all or whose header is at fault.
         ValueError: on_invalid is neither.
     """
     _check_on_invalid(on_invalid)
