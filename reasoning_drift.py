@@ -15,12 +15,12 @@ import datasets
 
 from drift_onset import __version__, schema, score
 from drift_onset import evaluation as _evaluation
-from drift_onset import repository as _repository
+from drift_onset import splits as _splits
 from drift_onset import typed as _typed
 
 __all__ = ["ReasoningDrift", "__version__", "load", "score", "validate"]
 
-_SPLITS = {split.name: split for split in _repository.splits()}
+_SPLITS = {split.name: split for split in _splits.splits()}
 # A config of one split has it under its own name; `default` has those of the leaderboard cycle.
 _CONFIGS = {
     "default": {"train": "train", "validation": "dev", "test": "test"},

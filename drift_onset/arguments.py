@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from drift_core import __version__
 from drift_onset import commands
+from drift_onset.hub import OWNER
+from drift_onset.hub import commands as hub
 from drift_onset.limits import MAX_RESAMPLES, MAX_SEED, ON_INVALID
 
 _ROOT = "the clone: folder that holds data/ and manifest.json (default: the current one)"
@@ -40,6 +42,8 @@ def all_commands() -> argparse.ArgumentParser:
     build = names.add_parser("build", help="rebuild Parquet and manifest.json from the CSV files")
     build.add_argument("root", nargs="?", default=".", metavar="DIR", help=_ROOT)
     build.set_defaults(run=commands.build)
+
+    _hub(names.add_parser("hub", help="build and push the repositories of the Hub, and results"))
     return top
 
 
@@ -106,6 +110,40 @@ def _baseline(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("blind", help="blind CSV file")
     parser.add_argument("output", type=_file, help="prediction CSV file to write")
     parser.set_defaults(run=commands.baseline)
+
+
+def _hub(parser: argparse.ArgumentParser) -> None:
+    names = parser.add_subparsers(dest="hub_command", required=True, metavar="COMMAND")
+
+    build = names.add_parser("build", help="make the dataset and a Space for each metric")
+    build.add_argument("target", metavar="DIR", help="folder to make, or an earlier build")
+    build.add_argument("--root", default=".", metavar="DIR", help=_ROOT)
+    build.add_argument(
+        "--owner", default=OWNER, help=f"user or organisation on the Hub (default: {OWNER})"
+    )
+    build.add_argument(
+        "--wheel",
+        action="store_true",
+        help="put a wheel of the package into each Space, while no package index has it",
+    )
+    build.set_defaults(run=hub.build)
+
+    push = names.add_parser("push", help="check what was built and show it; with --yes push it")
+    push.add_argument("target", metavar="DIR", help="what `hub build` made")
+    push.add_argument("--yes", action="store_true", help="push (default: a dry run)")
+    push.add_argument(
+        "--create-pr", action="store_true", help="open pull requests, do not commit to main"
+    )
+    push.set_defaults(run=hub.push)
+
+    result = names.add_parser("result", help="write a model's scores as the Hub shows them")
+    result.add_argument("report", metavar="FILE", help="report of the test split, as JSON")
+    result.add_argument("--model", required=True, metavar="OWNER/NAME", help="model on the Hub")
+    result.add_argument(
+        "--output", default=".", metavar="DIR", help="clone of the model (default: .)"
+    )
+    result.add_argument("--revision", metavar="SHA", help="commit of the dataset on the Hub")
+    result.set_defaults(run=hub.result)
 
 
 def _whole(highest: int) -> Callable[[str], int]:

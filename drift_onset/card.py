@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from drift_core.problems import Problem, escaped
 from drift_onset import schema
-from drift_onset.repository import Split, splits
+from drift_onset.splits import Split, splits
+
+CARD = "README.md"  # what the Hub and `load_dataset` read
+SOURCE = "dataset_card.md"  # what becomes the card on the Hub
 
 
 def configs() -> list[dict[str, Any]]:
@@ -58,3 +63,65 @@ def _feature(of: Mapping[str, Any]) -> dict[str, Any]:
 def front_matter() -> dict[str, Any]:
     """Give what the front matter of README.md and dataset_card.md holds besides its words."""
     return {"configs": configs(), "dataset_info": dataset_info()}
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read the front matter of a card.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: its front matter is no YAML, or no mapping.
+    """
+    import yaml
+    from huggingface_hub import metadata_load
+
+    try:
+        found = metadata_load(path)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from None
+    if found is not None and not isinstance(found, dict):
+        raise ValueError("front matter is no mapping")
+    return found or {}
+
+
+def check(root: Path) -> Iterator[Problem]:
+    """Hold the cards that a folder has to the schema.
+
+    Args:
+        root: a clone, or a folder that is built for the Hub.
+    """
+    for path in (root / CARD, root / SOURCE):
+        if path.is_file():
+            for message in _differences(path):
+                yield Problem("card_content", str(path), None, None, None, None, message)
+
+
+def _differences(path: Path) -> Iterator[str]:
+    try:
+        found = read(path)
+    except (OSError, ValueError) as error:
+        yield f"front matter cannot be read: {escaped(str(error), 200)[1:-1]}"
+        return
+    for part, entries in front_matter().items():
+        listed = found.get(part)
+        have = {e.get("config_name"): e for e in listed or () if isinstance(e, dict)}
+        wrong = [e["config_name"] for e in entries if have.pop(e["config_name"], None) != e]
+        if wrong:
+            again = f"drift_onset.card.front_matter()[{part!r}] gives what is expected"
+            yield f"{part} of {', '.join(wrong)} differs from what follows from schema.json; {again}"
+        for name in have:
+            yield f"{part} has a config {escaped(name, 60)} that the benchmark has not; remove it"
+
+
+def advice(root: Path) -> Iterator[str]:
+    """Say what `load_dataset` would do wrong with a folder that is right in itself."""
+    if not (root / CARD).is_file():
+        yield (
+            f"{root}: has no {CARD}; without its front matter load_dataset merges test_blind into "
+            f"test and types nothing. Copy {SOURCE} there, or use reasoning_drift.load."
+        )
+    if root.resolve().name == "reasoning_drift":
+        yield (
+            f"{root}: a folder of this name holds a file of its own name, which load_dataset from "
+            "datasets 4 on refuses as a script. Rename the folder, or use reasoning_drift.load."
+        )

@@ -128,7 +128,7 @@ def score_as_json(args: argparse.Namespace) -> int:
 
 def validate(args: argparse.Namespace) -> int:
     """Check data and prediction files."""
-    from drift_onset import evaluation, repository, schema
+    from drift_onset import card, evaluation, repository, schema
 
     checked: list[tuple[str, int]] = []
     problems: list[Problem] = []
@@ -150,6 +150,8 @@ def validate(args: argparse.Namespace) -> int:
     if not args.json:
         for path, n in checked:
             print(printable(f"{path}: {_counted(n, 'row')} checked, no problems"))
+        for text in card.advice(Path(args.root)) if args.kind == "repository" else ():
+            print(printable(text))
     return OK
 
 

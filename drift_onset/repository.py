@@ -1,10 +1,9 @@
-"""The repository as a whole: its four files, its splits, its manifest."""
+"""The repository as a whole: its data files, what is built from them, and its card."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,42 +14,13 @@ import pyarrow.parquet as pq
 from drift_core.files import replacing, write_json
 from drift_core.problems import InvalidInput, Problem, escaped
 from drift_core.strict_json import loads
-from drift_onset import schema, typed
+from drift_onset import card, schema, typed
 from drift_onset.findings import Finding
 from drift_onset.loading import Loaded, read_file
 from drift_onset.records import CsvFile
+from drift_onset.splits import Split, splits
 
 MANIFEST = "manifest.json"
-
-
-@dataclass(frozen=True)
-class Split:
-    """A data file of the repository: its name, path, kind of record and identifiers."""
-
-    name: str
-    file: str
-    record: str
-    ids: tuple[str, ...]
-
-    @property
-    def parquet(self) -> str:
-        """Path of the typed Parquet file that is built from it."""
-        return self.file.removesuffix(".csv") + ".parquet"
-
-
-def splits() -> list[Split]:
-    """Give the data files in order, as schema.json lists them."""
-    listed = dict(schema.document()["x-splits"])
-    id_format = listed.pop("id_format")
-    return [
-        Split(
-            name,
-            entry["file"],
-            entry["record"],
-            tuple(id_format % number for number in range(entry["first"], entry["last"] + 1)),
-        )
-        for name, entry in listed.items()
-    ]
 
 
 def describe(split: Split, root: Path) -> dict[str, Any]:
@@ -92,7 +62,7 @@ def check(root: Path) -> tuple[dict[str, int], list[Problem]]:
     """Check the repository.
 
     Args:
-        root: folder that holds `data` and `manifest.json`.
+        root: folder that holds `data` and `manifest.json`; its cards are checked where it has any.
 
     Returns:
         File → number of rows, and the problems of all files and between them.
@@ -100,7 +70,7 @@ def check(root: Path) -> tuple[dict[str, int], list[Problem]]:
     rows, problems = _check_data(root)
     if not problems:  # what is derived is of interest once its source is right
         problems += _parquet(root)
-    return rows, problems + list(_manifest(root))
+    return rows, [*problems, *_manifest(root), *card.check(root)]
 
 
 def _check_data(root: Path) -> tuple[dict[str, int], list[Problem]]:

@@ -1,5 +1,6 @@
 """Every test process has its own Hugging Face caches and no network."""
 
+import importlib.util
 import os
 import tempfile
 from pathlib import Path
@@ -20,3 +21,12 @@ ROOT = Path(__file__).resolve().parents[1]
 def root() -> Path:
     """Folder of the repository."""
     return ROOT
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what needs a library that is not here, by its name; where all are meant to be, fail."""
+    for marker in item.iter_markers("needs"):
+        for name in marker.args:
+            if importlib.util.find_spec(name) is None:
+                message = f"needs {name}, which a leg of continuous integration installs"
+                (pytest.fail if os.environ.get("ALL_LIBRARIES") else pytest.skip)(message)

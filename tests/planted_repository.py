@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 from planted_files import SWAPPED
 from planting import (
     BLINDED,
+    CARD,
     MANIFEST,
     TEST,
     Check,
@@ -113,6 +114,9 @@ REPOSITORY = [
           file=DEV.replace("csv", "parquet")),
     Check("file_missing", "repository", "Parquet", removed(DEV.replace("csv", "parquet")), LAWFUL,
           file=DEV.replace("csv", "parquet")),
+    Check("card_content", "repository", "features",
+          raw(CARD, lambda data: data.replace(b"{name: task,", b"{name: tasks,", 1)),
+          raw(CARD, lambda data: data + b"More words."), file=CARD),
     # one file that cannot be read brings no more than its own problem
     Check("encoding", "repository", "UTF-16",
           with_manifest(raw(DEV, lambda data: data.decode().encode("utf-16"))),

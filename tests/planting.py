@@ -13,11 +13,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from drift_core.problems import InvalidInput, Problem, escaped
-from drift_onset import evaluation, repository, typed
+from drift_onset import evaluation, repository, splits, typed
 from drift_onset.schema import BLIND, LABELLED, PREDICTED, resource, targets
 
 TEST, BLINDED, PREDICTIONS = "data/test.csv", "data/test_blind.csv", "predictions.csv"
-MANIFEST = "manifest.json"
+MANIFEST, CARD = "manifest.json", "README.md"
 FILE_OF_KIND = {"labelled": TEST, "blind": BLINDED, "predictions": PREDICTIONS}
 
 Edit = Callable[[Path], object]
@@ -120,7 +120,8 @@ def _set(kind: str, row: Row) -> Edit:
 def copy_repository(root: Path) -> None:
     """Copy the data and the manifest, and add predictions that are right in every cell."""
     shutil.copytree(resource("data"), root / "data")
-    shutil.copy(resource("schema.json").with_name(MANIFEST), root)
+    for name in (MANIFEST, CARD):
+        shutil.copy(resource("schema.json").with_name(name), root)
     rows = []
     for row in read(root / TEST)[1]:
         residual = row["residual_constraint_failure"]
@@ -202,13 +203,13 @@ def with_manifest(*edits: Edit) -> Edit:
     def edit(root: Path) -> None:
         for one in edits:
             one(root)
-        for split in repository.splits():
+        for split in splits.splits():
             try:
                 table = typed.read(root / split.file, split.record, label_ids=True)
             except InvalidInput:
                 continue  # a file at fault has no typed form
             pq.write_table(table, root / split.parquet)
-        files = {split.file: repository.describe(split, root) for split in repository.splits()}
+        files = {split.file: repository.describe(split, root) for split in splits.splits()}
         (root / MANIFEST).write_text(json.dumps({"files": files}), encoding="utf-8")
 
     return edit

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from drift_onset import schema, typed
-from drift_onset.repository import splits
+from drift_onset.splits import splits
 
 LABELLED = [split for split in splits() if split.record == schema.LABELLED]
 

@@ -26,6 +26,11 @@ def blocks(root, page, language):
     return found
 
 
+def from_hub(block):
+    """Whether a block loads from the Hub; those run in test_hub.py, on a Hub of their own."""
+    return "load_dataset(" in block
+
+
 @pytest.fixture(scope="module")
 def clone(root, tmp_path_factory):
     target = tmp_path_factory.mktemp("docs") / "clone"
@@ -36,7 +41,7 @@ def clone(root, tmp_path_factory):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_python_blocks_run(root, clone, page):
-    code = "\n".join(blocks(root, page, "python"))
+    code = "\n".join(block for block in blocks(root, page, "python") if not from_hub(block))
     assert code
     done = subprocess.run([sys.executable, "-c", code], cwd=clone, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -109,9 +114,9 @@ def test_front_matter_is_that_of_the_schema(root):
     from drift_onset import card, schema
 
     heads = [(root / page).read_text(encoding="utf-8").split("---\n")[1] for page in PAGES[:2]]
-    assert heads[0] == heads[1]
-    found = yaml.safe_load(heads[0])
-    assert {name: found[name] for name in ("configs", "dataset_info")} == card.front_matter()
+    found = [yaml.safe_load(head) for head in heads]
+    assert found[0] == found[1]
+    assert {name: found[0][name] for name in ("configs", "dataset_info")} == card.front_matter()
     for kind in (schema.LABELLED, schema.BLIND):
         read = datasets.Features._from_yaml_list(card.features(kind))
         assert read == schema.features(kind)
@@ -156,6 +161,34 @@ def test_scores_to_compare_with_are_those_of_the_data(root):
         scores = drift_onset.score(gold, answers, resamples=0).scores
         row = f"| {scores.component_mean:.3f} | {scores.complete_primary_accuracy:.3f} |"
         assert row in table
+
+
+def test_status_block_of_the_card(root):
+    """A flag is set only where the card names a command that shows it."""
+    import csv
+
+    import yaml
+
+    from drift_onset import __version__, schema
+
+    card = (root / "dataset_card.md").read_text(encoding="utf-8")
+    status = yaml.safe_load(blocks(root, "dataset_card.md", "yaml")[0])
+    assert status["version"] == __version__
+    flags = {name: value for name, value in status.items() if isinstance(value, bool)}
+    shown = set(re.findall(r"`(\w+)`(?=[^|\n]*\|)", card.split("| flag | shown by |")[1]))
+    unset = {"known_fixed_position_shortcut"}  # shown to be absent
+    assert {name for name, value in flags.items() if value} == (shown & set(flags)) - unset
+    with (root / "data" / "test.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    spaces = ("outcome_mode", "mechanism_family", "repair_outcome", "correction_source")
+    complete = all({row[name] for row in rows} == set(schema.labels(name)) for name in spaces)
+    assert status["blind_test_label_space_complete"] is complete
+
+
+def test_the_bibtex_of_the_card_is_that_of_the_package(root):
+    from drift_onset import schema
+
+    assert blocks(root, "dataset_card.md", "bibtex") == [schema.CITATION]
 
 
 def test_card_and_readme_have_one_canary(root):

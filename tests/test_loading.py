@@ -11,7 +11,7 @@ import pytest
 import drift_onset
 import reasoning_drift
 from drift_onset import schema
-from drift_onset.repository import splits
+from drift_onset.splits import splits
 
 pytestmark = [
     pytest.mark.loading,
