@@ -108,7 +108,7 @@ def _differences(path: Path) -> Iterator[str]:
         wrong = [e["config_name"] for e in entries if have.pop(e["config_name"], None) != e]
         if wrong:
             again = f"drift_onset.card.front_matter()[{part!r}] gives what is expected"
-            yield f"{part} of {', '.join(wrong)} differs from what follows from schema.json; {again}"
+            yield f"{part} of {', '.join(wrong)} differs from schema.json; {again}"
         for name in have:
             yield f"{part} has a config {escaped(name, 60)} that the benchmark has not; remove it"
 
