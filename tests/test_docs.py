@@ -1,11 +1,11 @@
 """Every code block of the documentation runs, and what it repeats of the project is true."""
 
 import re
-import shutil
 import subprocess
 import sys
 
 import pytest
+from clones import copied
 
 try:
     import tomllib
@@ -33,10 +33,7 @@ def from_hub(block):
 
 @pytest.fixture(scope="module")
 def clone(root, tmp_path_factory):
-    target = tmp_path_factory.mktemp("docs") / "clone"
-    ignored = shutil.ignore_patterns(".*", "__pycache__", "results", "reasoning-drift-demo")
-    shutil.copytree(root, target, ignore=ignored)
-    return target
+    return copied(root, tmp_path_factory.mktemp("docs") / "clone")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import datasets
 import pytest
+from clones import committed
 from loopback_hub import COMMIT, serving
 
 from drift_onset import cli
@@ -52,14 +53,7 @@ def client(code, endpoint, home, **more):
 
 @pytest.fixture(scope="module")
 def clone(root, tmp_path_factory):
-    """A clean clone: the files of this one, committed."""
-    folder = tmp_path_factory.mktemp("source") / "clone"
-    ignored = shutil.ignore_patterns(".*", "__pycache__", "results", "reasoning-drift-demo")
-    shutil.copytree(root, folder, ignore=ignored)
-    git = ["git", "-C", str(folder), "-c", "user.name=Test", "-c", "user.email=test@example.org"]
-    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
-        subprocess.run([*git, *arguments], check=True)
-    return folder
+    return committed(root, tmp_path_factory.mktemp("source") / "clone")
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import subprocess
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from clones import committed
 from planting import rows
 
 from drift_onset import card, cli
@@ -15,20 +16,9 @@ from drift_onset.hub import build as building
 DATASET = "reasoning-drift-onset-detection-v0.2"
 
 
-def git(folder, *arguments):
-    who = ["-c", "user.name=Test", "-c", "user.email=test@example.org"]
-    subprocess.run(["git", "-C", str(folder), *who, *arguments], check=True)
-
-
 @pytest.fixture
 def clone(root, tmp_path):
-    folder = tmp_path / "clone"
-    ignored = shutil.ignore_patterns(".*", "__pycache__", "results", "reasoning-drift-demo")
-    shutil.copytree(root, folder, ignore=ignored)
-    git(folder, "init", "-q")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "-m", "all")
-    return folder
+    return committed(root, tmp_path / "clone")
 
 
 @pytest.fixture

@@ -1,9 +1,8 @@
 """Every line of docs/versions.md, on the version of datasets that runs this."""
 
-import shutil
-
 import datasets
 import pytest
+from clones import copied
 from loopback_hub import COMMIT, serving
 from test_hub import DATASET, METRIC, client
 
@@ -73,9 +72,8 @@ def places(root, tmp_path_factory):
     from drift_onset.hub import build
 
     at = tmp_path_factory.mktemp("versions")
-    ignored = shutil.ignore_patterns(".*", "__pycache__", "results", "reasoning-drift-demo")
     for name in ("clone", "reasoning_drift"):
-        shutil.copytree(root, at / name, ignore=ignored)
+        copied(root, at / name)
     build.build(root, at / "hub")
     return at
 
