@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from drift_core.console import OK, PROBLEMS, USAGE, print_problems
 from drift_core.problems import printable
-from drift_onset.commands import OK, PROBLEMS, USAGE, print_problems
 
 if TYPE_CHECKING:
     from drift_onset.hub.build import Build

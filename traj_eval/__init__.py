@@ -1,0 +1,1 @@
+"""Metrics over the denoising trajectory of diffusion language models."""
