@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 
 from drift_core import __version__
@@ -142,7 +143,9 @@ def _hub(parser: argparse.ArgumentParser) -> None:
     result.add_argument(
         "--output", default=".", metavar="DIR", help="clone of the model (default: .)"
     )
-    result.add_argument("--revision", metavar="SHA", help="commit of the dataset on the Hub")
+    result.add_argument(
+        "--revision", type=_commit, metavar="SHA", help="commit of the dataset on the Hub"
+    )
     result.set_defaults(run=hub.result)
 
 
@@ -155,6 +158,12 @@ def _whole(highest: int) -> Callable[[str], int]:
         return int(text)
 
     return read
+
+
+def _commit(text: str) -> str:
+    if not re.fullmatch("[0-9a-f]{40}", text):
+        raise argparse.ArgumentTypeError(f"{text[:50]!r}, expected 40 hexadecimal digits")
+    return text
 
 
 def _file(text: str) -> str:

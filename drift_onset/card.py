@@ -102,15 +102,33 @@ def _differences(path: Path) -> Iterator[str]:
     except (OSError, ValueError) as error:
         yield f"front matter cannot be read: {escaped(str(error), 200)[1:-1]}"
         return
+    if not found:
+        yield f"has no front matter; copy that of {SOURCE}, or drift_onset.card.front_matter()"
+        return
     for part, entries in front_matter().items():
         listed = found.get(part)
         have = {e.get("config_name"): e for e in listed or () if isinstance(e, dict)}
-        wrong = [e["config_name"] for e in entries if have.pop(e["config_name"], None) != e]
+        wrong = {}
+        for entry in entries:
+            other = have.pop(entry["config_name"], None)
+            if other != entry:
+                wrong[entry["config_name"]] = _first_difference(other, entry)
         if wrong:
-            again = f"drift_onset.card.front_matter()[{part!r}] gives what is expected"
-            yield f"{part} of {', '.join(wrong)} differs from schema.json; {again}"
+            named, shown = ", ".join(wrong), next(iter(wrong.values()))
+            again = f"drift_onset.card.front_matter()[{part!r}] gives all that is expected"
+            yield f"{part} of {named} differs from schema.json: {shown}; {again}"
         for name in have:
             yield f"{part} has a config {escaped(name, 60)} that the benchmark has not; remove it"
+
+
+def _first_difference(found: Any, wanted: Any) -> str:
+    """Say where two parts of a front matter differ first, as deep down as they are alike."""
+    if isinstance(found, dict) and isinstance(wanted, dict) and found.keys() == wanted.keys():
+        return next(_first_difference(found[k], wanted[k]) for k in wanted if found[k] != wanted[k])
+    if isinstance(found, list) and isinstance(wanted, list) and len(found) == len(wanted):
+        pairs = zip(found, wanted, strict=True)
+        return next(_first_difference(a, b) for a, b in pairs if a != b)
+    return f"got {escaped(found, 100)}, expected {escaped(wanted, 100)}"
 
 
 def advice(root: Path) -> Iterator[str]:

@@ -117,7 +117,7 @@ def broken_label(folder):
     [
         (other_domain, "dev.parquet: RDOD2-017: domain: got 'x'"),
         (other_features, "dataset_info of default, train, dev, test, test_blind differs"),
-        (no_front_matter, "configs of default, train, dev, test, test_blind differs"),
+        (no_front_matter, "README.md: has no front matter; copy that of dataset_card.md"),
         (no_card, "load_dataset merges test_blind into test"),
         (broken_label, "dev.csv:2: RDOD2-017: severity: got 'some'"),
     ],
@@ -140,10 +140,37 @@ def test_build_refuses_a_clone_with_problems(clone, tmp_path, capsys):
     assert not (tmp_path / "hub").exists()
 
 
+def test_build_says_all_that_is_missing(clone, tmp_path, capsys, monkeypatch):
+    (clone / "LICENSE").unlink()
+    (clone / "metric" / "reasoning_state" / "app.py").write_text("def (")
+    (clone / "metric" / "reasoning_state" / "requirements.txt").unlink()
+    capsys.readouterr()
+    command = ["hub", "build", str(tmp_path / "hub"), "--root"]
+    assert cli.main([*command, str(clone)]) == 1
+    err = capsys.readouterr().err
+    assert "3 problems found" in err
+    assert "LICENSE: is missing" in err
+    assert "app.py: is no Python" in err
+    assert "requirements.txt: is missing" in err
+    assert cli.main([*command, str(tmp_path)]) == 1
+    assert "is no clone of the benchmark, it has no manifest.json" in capsys.readouterr().err
+    assert cli.main([*command, str(clone), "--owner", "bad owner!"]) == 2
+    assert "--owner bad owner!" in capsys.readouterr().err
+
+
+def test_a_wheel_is_never_that_of_another_package(clone, monkeypatch):
+    """For pip a folder's bare name is the name of a package on the index."""
+    monkeypatch.chdir(clone.parent)
+    assert cli.main(["hub", "build", "hub", "--root", "clone", "--wheel"]) == 0
+    wheels = [path.name for path in (clone.parent / "hub").glob("*/*.whl")]
+    assert wheels
+    assert all(name.startswith("reasoning_drift-") for name in wheels)
+
+
 def test_validate_repository_tells_of_a_card_that_is_missing_or_differs(clone, tmp_path, capsys):
     other_features(clone)
     assert cli.main(["validate", "repository", str(clone)]) == 1
-    assert "front_matter()['dataset_info'] gives" in capsys.readouterr().err
+    assert "got 'tasks', expected 'task'; " in capsys.readouterr().err
     no_card(clone)
     named = clone.rename(tmp_path / "reasoning_drift")
     assert cli.main(["validate", "repository", str(named)]) == 0
@@ -170,13 +197,14 @@ def report(root, tmp_path):
 def test_results_are_those_of_the_report(report, tmp_path, capsys):
     model = tmp_path / "model"
     command = ["hub", "result", str(report), "--model", "org/name", "--output", str(model)]
+    command += ["--revision", 40 * "a"]
     try:
         from huggingface_hub import parse_eval_result_entries
     except ImportError:  # before 1.4
         assert cli.main(command) == 1
         assert "needs huggingface_hub 1.4" in capsys.readouterr().err
         return
-    assert cli.main([*command, "--revision", "abc"]) == 0
+    assert cli.main(command) == 0
     path = model / ".eval_results" / f"{DATASET}.yaml"
     assert str(path) in capsys.readouterr().out
     found = parse_eval_result_entries(yaml.safe_load(path.read_text("utf-8")))
@@ -186,7 +214,7 @@ def test_results_are_those_of_the_report(report, tmp_path, capsys):
         ("complete_primary_accuracy", 0.0),
     ]
     assert {entry.dataset_id for entry in found} == {f"ClarusC64/{DATASET}"}
-    assert {entry.dataset_revision for entry in found} == {"abc"}
+    assert {entry.dataset_revision for entry in found} == {40 * "a"}
     assert "n = 12, 95 % interval 0.0" in found[0].notes
 
 
@@ -203,10 +231,15 @@ def test_results_of_other_data_or_none_are_refused(root, report, tmp_path, capsy
     assert cli.main(["score", dev, str(predictions), "--output", str(other)]) == 0
     nothing = tmp_path / "nothing.json"
     nothing.write_text("{}")
+    better = json.loads(report.read_text("utf-8"))
+    better["leaderboard_a_component_capability"]["component_mean"] = 0.99
+    (tmp_path / "better.json").write_text(json.dumps(better))
     capsys.readouterr()
     told = {
         other: "gold_sha256 is",
         nothing: "is no report",
+        tmp_path / "better.json": "is no report",
+        root / "data" / "test.csv": "is no report",
         tmp_path / "absent.json": "cannot be read",
     }
     for path, message in told.items():

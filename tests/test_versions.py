@@ -50,7 +50,9 @@ LINES = {
     "the same with `revision=`": lambda at: called(DATASET, f', revision="{COMMIT}"'),
     "the same with `streaming=": lambda at: called(DATASET, ", streaming=True"),
     "`load_dataset` with the path of a clone |": lambda at: called(at / "clone"),
-    "`load_dataset` with the path of a folder that": lambda at: called(at / "hub" / "dataset"),
+    "`load_dataset` with the path of the folder `dataset`": lambda at: called(
+        at / "hub" / "dataset"
+    ),
     "`load_dataset` with the path of `reasoning_drift.py`": lambda at: called(
         at / "clone" / "reasoning_drift.py",
         ", trust_remote_code=True" if COLUMN == 1 else "",

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from errno import EIO
 from pathlib import Path
 from typing import Any
 
 from drift_core import __version__
 from drift_core.files import write_json
-from drift_core.problems import InvalidInput, Problem
+from drift_core.problems import InvalidInput, Problem, escaped
 from drift_core.strict_json import loads
 from drift_onset import card, repository
 from drift_onset.hub import DATASET, OWNER, croissant, tasks
@@ -73,14 +76,12 @@ def build(root: Path, target: Path, owner: str = OWNER, wheel: bool = False) -> 
         InvalidInput: the clone has problems.
         FileExistsError: the target holds something else than an earlier build.
     """
-    problems = repository.check(root)[1]
-    if not (root / card.SOURCE).is_file():
-        message = f"is missing; it becomes the {card.CARD} of the dataset"
-        problems.append(Problem("file_missing", str(root / card.SOURCE), *4 * (None,), message))
+    problems = list(_check(root))
     if problems:
         raise InvalidInput(problems)
     if target.exists() and not (target / RECORD).is_file() and any(target.iterdir()):
-        raise FileExistsError(17, "holds something else than an earlier build", str(target))
+        message = "holds something else than an earlier build; name a new or empty folder"
+        raise FileExistsError(17, message, str(target))
     state = _state(root)  # before anything is written, perhaps into the clone
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".hub-build-", dir=target.parent) as temporary:
@@ -115,6 +116,30 @@ def checksums(target: Path) -> dict[str, str]:
         for path in files
         if path != target / RECORD
     }
+
+
+def _check(root: Path) -> Iterator[Problem]:
+    """Give what keeps a clone from being built."""
+
+    def problem(code: str, path: Path, message: str) -> Problem:
+        return Problem(code, str(path), None, None, None, None, message)
+
+    if not (root / repository.MANIFEST).is_file():
+        message = f"is no clone of the benchmark, it has no {repository.MANIFEST}; give --root"
+        yield problem("file_missing", root, message)
+        return
+    yield from repository.check(root)[1]
+    modules = [path.parent for path in sorted(root.glob("metric/*/README.md"))]
+    needed = [root / name for name in (*_COPIED, card.SOURCE)]
+    needed += [module / name for module in modules for name in ("app.py", _REQUIREMENTS)]
+    for path in needed:
+        if not path.is_file():
+            yield problem("file_missing", path, "is missing; a repository of the Hub needs it")
+    for path in sorted(root.glob("metric/*/*.py")):
+        try:
+            ast.parse(path.read_bytes())
+        except (SyntaxError, ValueError) as error:
+            yield problem("python_invalid", path, f"is no Python: {escaped(str(error))[1:-1]}")
 
 
 def _build(root: Path, target: Path, owner: str, wheel: bool, state: _State) -> Build:
@@ -156,21 +181,13 @@ def _space(root: Path, module: Path, target: Path, wheel_for: str | None) -> Non
 
 
 def _wheel(root: Path, target: Path) -> str:
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "-q",
-        "--no-deps",
-        "-w",
-        str(target),
-        str(root),
-    ]
+    source = str(root.resolve())  # pip takes a bare name for that of a package
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(target), source]
     done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise OSError(done.returncode, f"no wheel: {done.stderr.strip()[-500:]}", str(root))
-    return next(target.glob("*.whl")).name
+    found = next(target.glob(f"reasoning_drift-{__version__}-*.whl"), None)
+    if done.returncode or found is None:
+        raise OSError(EIO, f"no wheel: {done.stderr.strip()[-500:]}", str(root))
+    return found.name
 
 
 def _state(root: Path) -> _State:

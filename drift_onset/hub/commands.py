@@ -18,6 +18,8 @@ def build(args: argparse.Namespace) -> int:
     """Build the dataset and the Spaces."""
     from drift_onset.hub import build as building
 
+    if not _is_repository("--owner", args.owner, f"{args.owner}/x"):
+        return USAGE
     target = Path(args.target)
     built = building.build(Path(args.root), target, args.owner, args.wheel)
     _show(target, built)
@@ -45,17 +47,9 @@ def push(args: argparse.Namespace) -> int:
 
 def result(args: argparse.Namespace) -> int:
     """Write the scores of a model as its repository has them."""
-    from huggingface_hub.errors import HFValidationError
-    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
-
     from drift_onset.hub import result as results
 
-    try:
-        validate_repo_id(args.model)
-        if "/" not in args.model:
-            raise HFValidationError("expected owner/name")
-    except HFValidationError as error:
-        print(printable(f"--model {args.model}: {error}"), file=sys.stderr)
+    if not _is_repository("--model", args.model, args.model):
         return USAGE
     report = results.read(Path(args.report))
     try:
@@ -67,6 +61,21 @@ def result(args: argparse.Namespace) -> int:
     upload = f"hf upload {args.model} {path} {path.parent.name}/{path.name} --create-pr"
     print(printable(f"to show it on the Hub: {upload}"))
     return OK
+
+
+def _is_repository(option: str, value: str, name: str) -> bool:
+    """Tell whether the Hub could have such a repository, and say so if not."""
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+
+    try:
+        validate_repo_id(name)
+        if "/" not in name:
+            raise HFValidationError("expected owner/name")
+    except HFValidationError as error:
+        print(printable(f"{option} {value}: {error}"), file=sys.stderr)
+        return False
+    return True
 
 
 def _show(target: Path, built: Build) -> None:

@@ -23,7 +23,9 @@ def check(target: Path) -> tuple[Build | None, list[Problem]]:
     try:
         built = read(target)
     except OSError as error:
-        message = f"cannot be read: {error.strerror}; {_AGAIN}"
+        message = (
+            f"cannot be read: {error.strerror}; expected what `reasoning-drift hub build` made"
+        )
         return None, [_problem("file_missing", target / RECORD, message)]
     except ValueError as error:
         message = f"{escaped(str(error), 200)[1:-1]}; {_AGAIN}"
@@ -53,10 +55,17 @@ def push(
         try:
             say(f"{one.type} {one.id}: {_upload(target, built, one, create_pr)}")
         except Exception as error:  # the client's own errors differ from version to version
-            status = getattr(getattr(error, "response", None), "status_code", None)
-            log_in = "log in with `hf auth login` as somebody who may write there"
-            hint = f"; {log_in}" if status in (401, 403, 404) else ""
-            raise OSError(EIO, f"{' '.join(str(error).split())}{hint}", one.id) from error
+            told = " ".join(str(error).split())
+            raise OSError(EIO, f"{told}; {_hint(error, create_pr)}", one.id) from error
+
+
+def _hint(error: Exception, create_pr: bool) -> str:
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    if status is None:
+        return "check the network; what is listed above was sent, this and what follows was not"
+    if create_pr and status == 404:
+        return "a pull request needs a repository that is there, and a login (`hf auth login`)"
+    return "log in with `hf auth login` as somebody who may write there"
 
 
 def _upload(target: Path, built: Build, one: Repository, create_pr: bool) -> str:

@@ -17,6 +17,7 @@ from drift_onset.scores import LEADERBOARD_A, LEADERBOARD_B
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
 
+_EXPECTED = "expected what `reasoning-drift score --output FILE` writes, unchanged"
 SECTIONS = {
     "leaderboard_a_component_capability": LEADERBOARD_A[0],
     "leaderboard_b_complete_reasoning_state": LEADERBOARD_B[0],
@@ -34,7 +35,7 @@ def read(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise _invalid(path, f"cannot be read: {error.strerror}", "file_missing") from None
     except ValueError as error:
-        message = f"is no report: {escaped(str(error), 200)[1:-1]}"
+        message = f"is no report ({escaped(str(error), 200)[1:-1]}); {_EXPECTED}"
         raise _invalid(path, message, "json_invalid") from None
     try:
         signature = report["signature"]
@@ -42,12 +43,14 @@ def read(path: Path) -> dict[str, Any]:
         values = [report[section][metric] for section, metric in SECTIONS.items()]
         intervals = [report["uncertainty"]["intervals"][metric] for metric in SECTIONS.values()]
         complete = all(isinstance(v, float) and 0 <= v <= 1 for v in values)
+        section = report[next(iter(SECTIONS))]
+        parts = [section[name] for name in LEADERBOARD_A[1:]]
+        complete &= abs(section[LEADERBOARD_A[0]] - sum(parts) / len(parts)) < 1e-9
         complete &= all({"low", "high"} <= interval.keys() for interval in intervals)
     except (KeyError, TypeError, AttributeError):
         complete = False
     if not complete:
-        message = "is no report; expected what `reasoning-drift score --output FILE` writes"
-        raise _invalid(path, message, "json_invalid")
+        raise _invalid(path, f"is no report; {_EXPECTED}", "json_invalid")
     expected = _expected()
     for name, got, wanted in zip(("scorer", "gold_sha256", "n"), found, expected, strict=True):
         if got != wanted:
@@ -82,7 +85,7 @@ def entries(report: dict[str, Any], revision: str | None = None) -> list[EvalRes
         if interval["low"] is not None:
             notes += f", 95 % interval {interval['low']:.3f} to {interval['high']:.3f}"
         if signature["n_invalid"]:
-            notes += f", {signature['n_invalid']} unreadable answers counted as wrong"
+            notes += f", {signature['n_invalid']} missing or unreadable answers counted as wrong"
         found.append(
             EvalResultEntry(
                 dataset_id=f"{OWNER}/{DATASET}",
