@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import compress, islice
 from typing import Any, NoReturn
 
 from drift_core.problems import Problem
@@ -36,7 +36,7 @@ def _loads(line: bytes) -> Any:
 
 
 with suppress(ImportError):
-    from orjson import loads as _loads
+    from orjson import loads as _loads  # type: ignore[assignment]
 
 _BAD = (TypeError, KeyError, AttributeError, IndexError, ValueError, RecursionError, OverflowError)
 _ITEMS = 256
@@ -52,6 +52,7 @@ class Chunk:
         lines: their lines or items.
         problems: what is wrong with the others.
         blank: number of blank lines.
+        n_lines: number of all lines.
     """
 
     trajectories: Sequence[Trajectory]
@@ -59,6 +60,7 @@ class Chunk:
     lines: Sequence[int]
     problems: list[Problem]
     blank: int = 0
+    n_lines: int = 0
 
 
 @contextmanager
@@ -73,38 +75,36 @@ def _no_collector() -> Iterator[None]:
             gc.enable()
 
 
-def of_lines(data: bytes, first_line: int, file: str) -> Chunk:
+def of_lines(lines: list[bytes], first_line: int, file: str) -> Chunk:
     """Parse whole lines of a file.
 
     Args:
-        data: lines of JSON, the last one with or without its end.
+        lines: lines of JSON, with their ends.
         first_line: number of the first one.
         file: path for messages.
     """
-    lines = data.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    numbers: Sequence[int] = range(first_line, first_line + len(lines))
-    filled = [bool(line) and not line.isspace() for line in lines]
-    blank = len(lines) - sum(filled)
-    if blank:
-        numbers = [number for number, full in zip(numbers, filled, strict=True) if full]
-        lines = [line for line, full in zip(lines, filled, strict=True) if full]
+    n_lines = len(lines)
+    numbers: Sequence[int] = range(first_line, first_line + n_lines)
+    if any(map(bytes.isspace, lines)):
+        filled = [not line.isspace() for line in lines]
+        numbers = list(compress(numbers, filled))
+        lines = list(compress(lines, filled))
+    blank = n_lines - len(lines)
     if not lines:
-        return Chunk([], None, [], [], blank)
+        return Chunk([], None, [], [], blank, n_lines)
     with _no_collector():
-        fast = _at_once(lines, data)
-        if fast is not None:
-            return Chunk(fast[0], fast[1], numbers, [], blank)
-    found = [keys.parse(line, file, number) for line, number in zip(lines, numbers, strict=True)]
-    good = [(value, n) for (value, bad), n in zip(found, numbers, strict=True) if not bad]
-    problems = [problem for _, bad in found for problem in bad]
+        fast = _at_once(lines)
+    if fast is not None:
+        return Chunk(fast[0], fast[1], numbers, [], blank, n_lines)
+    parsed = [keys.parse(line, file, number) for line, number in zip(lines, numbers, strict=True)]
+    good = [(value, n) for (value, bad), n in zip(parsed, numbers, strict=True) if bad is None]
+    problems = [bad for _, bad in parsed if bad is not None]
     checked = of_values([value for value, _ in good], [n for _, n in good], file)
     problems = sorted([*problems, *checked.problems], key=lambda p: p.line or 0)
-    return Chunk(checked.trajectories, checked.layout, checked.lines, problems, blank)
+    return Chunk(checked.trajectories, checked.layout, checked.lines, problems, blank, n_lines)
 
 
-def _at_once(lines: list[bytes], data: bytes) -> tuple[Sequence[Trajectory], Layout] | None:
+def _at_once(lines: list[bytes]) -> tuple[Sequence[Trajectory], Layout] | None:
     """Parse and trust lines that are certainly valid; None if that is not certain."""
     try:
         values = list(map(_loads, lines))
@@ -115,7 +115,7 @@ def _at_once(lines: list[bytes], data: bytes) -> tuple[Sequence[Trajectory], Lay
             return None
     except _BAD:
         return None
-    return (values, layout) if keys.are_unique(data, lines, layout.n_fields or 0) else None
+    return (values, layout) if keys.are_unique(lines, layout.n_fields or 0) else None
 
 
 def _has_canvas(value: Any) -> bool:
@@ -130,7 +130,7 @@ def _canvases_at_once(
         n_fields += len(value) + sum(map(len, value["steps"]))
         if "tokens" in value and (checks.problems(value, "", None)):
             return None
-    if not keys.are_unique(b"\n".join(lines), lines, n_fields):
+    if not keys.are_unique(lines, n_fields):
         return None
     whole = [canvas.derived(value) if "tokens" in value else value for value in values]
     layout = lay_out(whole)

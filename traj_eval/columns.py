@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from traj_eval.layout import Layout
+from traj_eval.layout import UNKNOWN, Layout
 from traj_eval.runs import UNDECIDED, Bools, Codes, Ints, Runs, convergence_index
 
 Floats = npt.NDArray[np.float64]
-UNKNOWN = -1
 BLOCK = 1 << 15
 
 
@@ -121,7 +120,7 @@ class Builder:
 
     def add(self, layout: Layout) -> None:
         """Add the trajectories of a layout, which must be valid."""
-        m, steps = layout.n_steps, layout.steps
+        m, steps = len(layout.step), layout.steps
         offsets = np.concatenate([[0], np.cumsum(layout.lengths, dtype=np.int64)])
         verdict = self._numbering.codes(steps["verdict"])
         changed = np.empty(m, np.bool_)
@@ -131,14 +130,14 @@ class Builder:
         self._parts.append(
             {
                 "lengths": layout.lengths,
-                "step": np.array(steps["step"], np.int64),
+                "step": layout.step,
                 "verdict": verdict,
                 "gold": self._numbering.codes(layout.trajectories["gold"]),
                 "changed": changed,
                 "text_length": _text_lengths(layout, verdict, offsets),
-                "answer_masked": _flags(steps.get("answer_masked"), m),
+                "answer_masked": layout.answer_masked,
                 "answer": self._answers(steps.get("answer"), m),
-                "committed": _shares(steps.get("reasoning_committed"), m),
+                "committed": layout.committed,
             }
         )
         for name in ("id", "model", "task", "condition", "source"):
@@ -181,18 +180,3 @@ def _text_lengths(layout: Layout, verdict: Codes, offsets: Ints) -> Ints:
 
 def _length(text: str, mask: str) -> int:
     return len(text) - len(mask) * text.count(mask)
-
-
-def _flags(column: list[bool | None] | None, m: int) -> npt.NDArray[np.int8]:
-    if column is None:
-        return np.full(m, UNKNOWN, np.int8)
-    try:
-        return np.frombuffer(bytes(column), np.int8)  # type: ignore[arg-type]
-    except TypeError:
-        return np.array([UNKNOWN if flag is None else flag for flag in column], np.int8)
-
-
-def _shares(column: list[float | None] | None, m: int) -> Floats:
-    if column is None:
-        return np.full(m, np.nan)
-    return np.array(column, np.float64)  # None becomes NaN

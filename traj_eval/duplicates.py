@@ -2,50 +2,63 @@
 
 from __future__ import annotations
 
+from array import array
+from hashlib import blake2b
+
+import numpy as np
+
 from drift_core.problems import Problem, escaped
 from traj_eval.chunks import Chunk
 
 
 class Identifiers:
-    """The trajectories of one file so far: a hash and a line of each.
+    """The trajectories seen so far: identifier, line and a digest of each; they can be merged.
 
     Two trajectories are the same if id, model, task and condition are.
-
-    Args:
-        file: path or name for messages.
     """
 
-    def __init__(self, file: str) -> None:
-        self._file = file
-        self._lines: dict[int, int] = {}
+    def __init__(self) -> None:
+        self._ids: list[str] = []
+        self._lines = array("q")
+        self._digests = array("Q")
 
-    def add(self, chunk: Chunk) -> list[Problem]:
-        """Add the trajectories of a chunk, and give those that were there before."""
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def add(self, chunk: Chunk) -> None:
+        """Add the trajectories of a chunk."""
         if chunk.layout is None:
-            return []
+            return
         named = chunk.layout.trajectories
         whole = zip(named["id"], named["model"], named["task"], named["condition"], strict=True)
-        hashes = list(map(hash, whole))
-        fresh = dict(zip(hashes, chunk.lines, strict=True))
-        if len(fresh) == len(hashes) and self._lines.keys().isdisjoint(fresh):
-            self._lines.update(fresh)
+        digests = [blake2b(repr(key).encode(), digest_size=8).digest() for key in whole]
+        self._ids += named["id"]
+        self._lines.extend(chunk.lines)
+        self._digests.frombytes(b"".join(digests))
+
+    def extend(self, other: Identifiers, lines_before: int) -> None:
+        """Add what was seen in the next part of the file, before which there are some lines."""
+        self._ids += other._ids
+        self._lines.extend(line + lines_before for line in other._lines)
+        self._digests.extend(other._digests)
+
+    def problems(self, file: str) -> list[Problem]:
+        """Give those that were there before.
+
+        Args:
+            file: path or name for messages.
+        """
+        digests = np.frombuffer(self._digests, np.uint64)
+        _, first, inverse = np.unique(digests, return_index=True, return_inverse=True)
+        if len(first) == len(digests):
             return []
-        problems = []
-        for key, identifier, line in zip(hashes, named["id"], chunk.lines, strict=True):
-            first = self._lines.setdefault(key, line)
-            if first != line:
-                place = "item" if self._file.startswith("<") else "line"
-                message = f"is there already, in {place} {first}; ids are unique per model, task"
-                message += " and condition"
-                problems.append(
-                    Problem(
-                        "duplicate_id",
-                        self._file,
-                        line,
-                        identifier,
-                        "id",
-                        escaped(identifier),
-                        message,
-                    )
-                )
-        return problems
+        again = np.ones(len(digests), np.bool_)
+        again[first] = False
+        places = np.flatnonzero(again).tolist()
+        return [self._problem(file, place, int(first[inverse[place]])) for place in places]
+
+    def _problem(self, file: str, place: int, first: int) -> Problem:
+        line, identifier = self._lines[place], self._ids[place]
+        where = f"{'item' if file.startswith('<') else 'line'} {self._lines[first]}"
+        message = f"is there already, in {where}; ids are unique per model, task and condition"
+        return Problem("duplicate_id", file, line, identifier, "id", escaped(identifier), message)

@@ -15,7 +15,6 @@ from traj_eval.aggregate import aggregates
 from traj_eval.chunks import Chunk, of_items
 from traj_eval.columns import BLOCK, Builder, Columns
 from traj_eval.duplicates import Identifiers
-from traj_eval.io import OnBytes, Reader
 from traj_eval.measures import WEIGHTS, Measures, measure
 from traj_eval.results import Results
 from traj_eval.tally import Key, Tally, sort_key
@@ -115,78 +114,6 @@ class Evaluator:
         self._measures, self._keys = [], []
 
 
-@dataclass(frozen=True)
-class FileJob:
-    """One file to evaluate; it can be sent to another process.
-
-    Attributes:
-        path: the file.
-        options: what to compute.
-        rows_path: where the row of each trajectory goes, as JSON Lines; nowhere if None.
-    """
-
-    path: str
-    options: Options
-    rows_path: str | None = None
-
-
-@dataclass(frozen=True)
-class FileCounts:
-    """What one file gave.
-
-    Attributes:
-        tally: counts of its trajectories.
-        problems: what is wrong; the counts say nothing if there is anything.
-        n: number of trajectories.
-        blank: number of blank lines that were skipped.
-        sha256: of its lines.
-    """
-
-    tally: Tally
-    problems: Sequence[Problem]
-    n: int
-    blank: int
-    sha256: str
-
-
-def count_file(job: FileJob, on_bytes: OnBytes | None = None) -> FileCounts:
-    """Read, measure and count one file in bounded memory."""
-    reader = Reader(job.path, on_bytes)
-    if job.rows_path is None:
-        tally = _drained(reader, Evaluator(job.options))
-    else:
-        with open(job.rows_path, "w", encoding="utf-8", newline="\n") as out:
-
-            def write(columns: Columns, measures: Measures) -> None:
-                out.writelines(f"{line}\n" for line in rows.lines(columns, measures))
-
-            tally = _drained(reader, Evaluator(job.options, write))
-    return FileCounts(tally, reader.problems, reader.n, reader.blank, reader.sha256)
-
-
-def _drained(chunks: Iterable[Chunk], evaluator: Evaluator) -> Tally:
-    for chunk in chunks:
-        evaluator.add(chunk)
-    return evaluator.tally()
-
-
-def combined(counts: Sequence[FileCounts], options: Options) -> Results:
-    """Make the results of some files, without rows.
-
-    Raises:
-        InvalidInput: with the problems of all files.
-    """
-    problems = [problem for one in counts for problem in one.problems]
-    if problems:
-        raise InvalidInput(problems)
-    tally = Tally({})
-    for one in counts:
-        tally += one.tally
-    hashes = [one.sha256 for one in counts]
-    whole = hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
-    return results(tally, options, whole)
-
-
 def results(
     tally: Tally, options: Options, sha256: str, found: Sequence[Mapping[str, Any]] = ()
 ) -> Results:
@@ -229,13 +156,15 @@ def evaluate_items(trajectories: Iterable[Any], options: Options) -> Results:
     found: list[dict[str, Any]] = []
     problems: list[Problem] = []
     evaluator = Evaluator(options, lambda c, m: found.extend(rows.rows(c, m)))
-    seen, digest = Identifiers(name), hashlib.sha256()
+    seen, digest = Identifiers(), hashlib.sha256()
     for chunk in of_items(trajectories, name):
-        problems += [*chunk.problems, *seen.add(chunk)]
+        seen.add(chunk)
+        problems += chunk.problems
         if not problems:
             evaluator.add(chunk)
             for one in chunk.trajectories:
                 digest.update(dumps(one).encode() + b"\n")
+    problems += seen.problems(name)
     if problems:
         raise InvalidInput(problems)
     return results(evaluator.tally(), options, digest.hexdigest(), found)

@@ -6,8 +6,7 @@ import gzip
 import hashlib
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -18,8 +17,11 @@ from traj_eval.chunks import Chunk
 from traj_eval.duplicates import Identifiers
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
-CHUNK_BYTES = 1 << 19
+CHUNK_BYTES = 1 << 18
 MAX_PROBLEMS = 10_000
+_PRETTY = (
+    "holds JSON over several lines; expected one object per line (`jq -c . FILE` writes it so)"
+)
 
 PathLike = str | os.PathLike[str]
 OnBytes = Callable[[int], None]
@@ -27,107 +29,118 @@ OnBytes = Callable[[int], None]
 
 @dataclass
 class Reader:
-    """One file, read once, chunk by chunk.
+    """One file, or a part of one, read once, chunk by chunk.
 
     Attributes:
         path: the file.
+        start: byte from which on lines are read: those that begin there or later.
+        end: byte before which a line must begin to be read; None for all.
         on_bytes: called with the number of bytes whenever some were read.
+        seen: the trajectories so far.
         blank: blank lines that were skipped so far.
-        n: valid trajectories so far.
+        n_lines: all lines so far.
         problems: what was found so far, at most 10,000 and a note of how many more there are.
-        sha256: of the lines, once they were all read: the same for a file and its `.gz`; for
-            Parquet of the file.
+        sha256: of the lines, once a whole file was read: the same for a file and its `.gz`; for
+            Parquet of the file; empty for a part.
     """
 
     path: str
+    start: int = 0
+    end: int | None = None
     on_bytes: OnBytes | None = None
+    seen: Identifiers = field(default_factory=Identifiers)
     blank: int = 0
-    n: int = 0
+    n_lines: int = 0
     problems: list[Problem] = field(default_factory=list)
     sha256: str = ""
 
     def __iter__(self) -> Iterator[Chunk]:
         """Give the chunks, as long as nothing is wrong; what follows is read for its problems."""
-        seen, more = Identifiers(self.path), 0
-        for chunk in self._chunks():
+        more = 0
+        for chunk in self._parquet() if self.path.endswith(".parquet") else self._lines():
             self.blank += chunk.blank
-            self.n += len(chunk.trajectories)
-            found = [*chunk.problems, *seen.add(chunk)]
+            self.n_lines += chunk.n_lines
+            self.seen.add(chunk)
             room = max(0, MAX_PROBLEMS - len(self.problems))
-            self.problems += found[:room]
-            more += len(found[room:])
+            self.problems += chunk.problems[:room]
+            more += len(chunk.problems[room:])
             if not self.problems and chunk.layout is not None:
                 yield chunk
+            del chunk  # its memory serves the next one while it is still in the cache
         if more:
             self._note("more_problems", None, f"has {more} more problems, which are not listed")
-        if not self.n and not self.problems:
-            self._note("no_trajectories", None, "holds no trajectories; expected one a line")
 
     def _note(self, code: str, line: int | None, message: str) -> None:
         self.problems.append(Problem(code, self.path, line, None, None, None, message))
 
-    def _chunks(self) -> Iterator[Chunk]:
-        if self.path.endswith(".parquet"):
-            from traj_eval import parquet
+    def _parquet(self) -> Iterator[Chunk]:
+        from traj_eval import parquet
 
-            try:
-                yield from parquet.read(self.path, self.on_bytes)
-            except InvalidInput as error:
-                self.problems += error.problems
-            with open(self.path, "rb") as file:
-                self.sha256 = _digest(iter(lambda: file.read(CHUNK_BYTES), b""))
-            return
+        try:
+            yield from parquet.read(self.path, self.on_bytes)
+        except InvalidInput as error:
+            self.problems += error.problems
+        self.sha256 = file_sha256(self.path)
+
+    def _lines(self) -> Iterator[Chunk]:
         digest = hashlib.sha256()
-        line = 1
-        with ThreadPoolExecutor(1) as beside, open(self.path, "rb") as raw:
-            hashed: Future[None] | None = None
-            lines = self._pieces(raw)
+        whole = self.start == 0 and self.end is None
+        with open(self.path, "rb", buffering=CHUNK_BYTES) as raw:
+            pieces = self._pieces(raw)
             while True:
                 try:
-                    data = next(lines, b"")
+                    lines = next(pieces, [])
                 except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                    self._note("gzip", line, _gzip_message(error))
+                    self._note("gzip", self.n_lines + 1, _gzip_message(error))
                     break
-                if not data:
+                if not lines:
                     break
-                if hashed is not None:
-                    hashed.result()
-                hashed = beside.submit(digest.update, data)
-                data = data.removeprefix(b"\xef\xbb\xbf") if line == 1 else data
-                if line == 1 and _is_pretty(data):
-                    self._note(
-                        "not_json_lines",
-                        1,
-                        "holds JSON over several lines; expected one object per line "
-                        "(`jq -c . FILE` writes it so)",
-                    )
-                    break
-                yield chunks.of_lines(data, line, self.path)
-                line += data.count(b"\n")
-            if hashed is not None:
-                hashed.result()
-        self.sha256 = digest.hexdigest()
+                if whole:
+                    digest.update(b"".join(lines))
+                if self.start == 0 and self.n_lines == 0:
+                    lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
+                    if _is_pretty(lines):
+                        self._note("not_json_lines", 1, _PRETTY)
+                        break
+                yield chunks.of_lines(lines, self.n_lines + 1, self.path)
+        self.sha256 = digest.hexdigest() if whole else ""
 
-    def _pieces(self, raw: IO[bytes]) -> Iterator[bytes]:
-        """Give whole lines, about half a megabyte at a time."""
+    def _pieces(self, raw: IO[bytes]) -> Iterator[list[bytes]]:
+        """Give whole lines, about a quarter of a megabyte at a time."""
         packed = self.path.endswith(".gz")
         file: IO[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[assignment]
-        told = 0
-        while data := file.read(CHUNK_BYTES):
-            if not data.endswith(b"\n"):
-                data += file.readline()
+        place = 0
+        if self.start:  # the line that begins before belongs to the part before
+            raw.seek(self.start - 1)
+            place = self.start - 1 + len(raw.readline())
+        told = place
+        while self.end is None or place < self.end:
+            room = CHUNK_BYTES if self.end is None else min(CHUNK_BYTES, self.end - place)
+            # A hint is exceeded by one line: the one that begins at the end is not ours.
+            lines = file.readlines(room - 1) if room > 1 else [file.readline()]
+            if not lines:
+                return
+            place += sum(map(len, lines))
             if self.on_bytes is not None:
-                read = raw.tell() if packed else told + len(data)
+                read = raw.tell() if packed else place
                 self.on_bytes(read - told)
                 told = read
-            yield data
+            yield lines
 
 
-def _digest(pieces: Iterable[bytes]) -> str:
+def file_sha256(path: str) -> str:
+    """Give the SHA-256 of a file, in hexadecimal digits."""
     digest = hashlib.sha256()
-    for piece in pieces:
-        digest.update(piece)
+    with open(path, "rb", buffering=0) as file:
+        while data := file.read(CHUNK_BYTES):
+            digest.update(data)
     return digest.hexdigest()
+
+
+def no_trajectories(path: str) -> Problem:
+    """Give the problem of a file without trajectories."""
+    message = "holds no trajectories; expected one a line"
+    return Problem("no_trajectories", path, None, None, None, None, message)
 
 
 def _gzip_message(error: Exception) -> str:
@@ -136,10 +149,10 @@ def _gzip_message(error: Exception) -> str:
     return f"is not a sound gzip file ({error}); copy or make it again"
 
 
-def _is_pretty(data: bytes) -> bool:
+def _is_pretty(lines: list[bytes]) -> bool:
     """Tell whether a file opens a bracket on its first line and goes on on the next."""
-    head = data.lstrip().split(b"\n", 2)
-    return len(head) > 1 and head[0].strip() in (b"{", b"[", b"[{")
+    filled = [line.strip() for line in lines[:10] if not line.isspace()]
+    return len(filled) > 1 and filled[0] in (b"{", b"[", b"[{")
 
 
 def files(paths: PathLike | Sequence[PathLike]) -> list[str]:
@@ -206,11 +219,13 @@ def read_trajectories(
     """
     problems: list[Problem] = []
     for path in files(paths):
-        reader = Reader(path, on_bytes)
+        reader = Reader(path, on_bytes=on_bytes)
         for chunk in reader:
             if not problems:
                 yield from map(dict, chunk.trajectories)
-        problems += reader.problems
+        problems += reader.problems + reader.seen.problems(path)
+        if not reader.problems and not reader.seen:
+            problems.append(no_trajectories(path))
     if problems:
         raise InvalidInput(problems)
 

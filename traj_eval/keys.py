@@ -19,17 +19,17 @@ _BLANKS_COLON = (0x3A20, 0x3A09, 0x3A0D)
 _KEY = re.compile(rb'(?<!\\)"\s*:')
 
 
-def are_unique(data: bytes, lines: list[bytes], n_keys: int) -> bool:
+def are_unique(lines: list[bytes], n_keys: int) -> bool:
     """Tell whether the objects of some lines have no key twice, and no key that did not arrive.
 
     In JSON a quotation mark and a colon with nothing but white space between them end a key; inside
     of a text the mark has a backslash before it.
 
     Args:
-        data: the lines in one piece.
-        lines: the same, apart.
+        lines: lines of JSON.
         n_keys: how many keys their objects have, once parsed.
     """
+    data = b"".join(lines)
     even = np.frombuffer(data, "<u2", len(data) // 2)
     odd = np.frombuffer(data, "<u2", (len(data) - 1) // 2, 1) if len(data) > 1 else even[:0]
     pairs = sum(int(np.count_nonzero(half == _QUOTE_COLON)) for half in (even, odd))
@@ -40,7 +40,7 @@ def are_unique(data: bytes, lines: list[bytes], n_keys: int) -> bool:
     return sum(len(_KEY.findall(line)) for line in lines) == n_keys
 
 
-def parse(line: bytes, file: str, number: int) -> tuple[Any, list[Problem]]:
+def parse(line: bytes, file: str, number: int) -> tuple[Any, Problem | None]:
     """Parse one line strictly.
 
     Args:
@@ -49,20 +49,19 @@ def parse(line: bytes, file: str, number: int) -> tuple[Any, list[Problem]]:
         number: number of the line.
 
     Returns:
-        The value and no problems, or None and at least one.
+        The value and None, or None and a problem.
     """
     try:
-        text = line.decode()
+        text = line.decode().rstrip("\r\n")
     except UnicodeDecodeError as error:
         what = f"byte 0x{line[error.start]:02x} at character {len(line[: error.start]) + 1}"
         message = f"is not UTF-8: {what}; save the file as UTF-8"
-        return None, [Problem("not_utf8", file, number, None, None, None, message)]
+        return None, Problem("not_utf8", file, number, None, None, None, message)
     try:
-        return loads(text), []
+        return loads(text), None
     except StrictJsonError as error:
-        return None, [
-            Problem(error.code, file, number, _identifier(error), None, None, _hint(text, error))
-        ]
+        message = _hint(text, error)
+        return None, Problem(error.code, file, number, _identifier(error), None, None, message)
 
 
 def _identifier(error: StrictJsonError) -> str | None:

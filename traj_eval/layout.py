@@ -1,4 +1,4 @@
-"""Trajectories → one list a field, and whether these can be trusted without a closer look.
+"""Trajectories → one column a field, and whether these can be trusted without a closer look.
 
 Nothing here loops over steps in Python: a file is read at the speed of its parser.
 """
@@ -12,23 +12,28 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from traj_eval import schema
 
 _FIELDS = ("id", "gold", "model", "task", "condition", "source", "mask")
 _INT32_MAX = 2**31 - 1
+UNKNOWN = -1
 
 Trajectory = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The fields of n trajectories with m steps in all, as lists.
+    """The fields of n trajectories with m steps in all.
 
     Attributes:
         trajectories: field → n values; None, or the default, where a trajectory lacks it.
         lengths: n numbers of steps.
-        steps: field → m values; a field that no step has is left out.
+        steps: field → m values; an optional field that no step has may be left out.
+        step: m numbers of steps.
+        answer_masked: m times 0 or 1, -1 where it is not known.
+        committed: m shares of the reasoning, NaN where it is not known.
         n_fields: how many fields of trajectories and steps were found, each counted as often as
             it is there; None if they were not the same in all steps.
     """
@@ -36,22 +41,21 @@ class Layout:
     trajectories: Mapping[str, list[Any]]
     lengths: list[int]
     steps: Mapping[str, list[Any]]
+    step: npt.NDArray[np.int64]
+    answer_masked: npt.NDArray[np.int8]
+    committed: npt.NDArray[np.float64]
     n_fields: int | None
-
-    @property
-    def n_steps(self) -> int:
-        """Number of all steps."""
-        return len(self.steps["step"])
 
 
 def lay_out(trajectories: Sequence[Trajectory]) -> Layout:
-    """Turn trajectories into lists.
+    """Turn trajectories into columns.
 
     Args:
         trajectories: at least one; they need not be valid.
 
     Raises:
-        TypeError, KeyError, AttributeError, IndexError: they do not have the form.
+        TypeError, KeyError, AttributeError, IndexError, ValueError, OverflowError: they do not have
+            the form.
     """
     of_steps = list(map(itemgetter("steps"), trajectories))
     lengths = list(map(len, of_steps))
@@ -60,13 +64,40 @@ def lay_out(trajectories: Sequence[Trajectory]) -> Layout:
     default = schema.fields()["mask"]["default"]
     named["mask"] = [default if mask is None else mask for mask in named["mask"]]
     names = tuple(flat[0])
+    n_fields: int | None = sum(map(len, trajectories)) + len(names) * len(flat)
     try:
         steps = {name: list(map(itemgetter(name), flat)) for name in names}
     except KeyError:
         steps = {name: [step.get(name) for step in flat] for name in schema.step_fields()}
-        return Layout(named, lengths, steps, None)
-    n_fields = sum(map(len, trajectories)) + len(names) * len(flat)
-    return Layout(named, lengths, steps, n_fields)
+        n_fields = None
+    m = len(flat)
+    return Layout(
+        trajectories=named,
+        lengths=lengths,
+        steps=steps,
+        step=np.fromiter(steps["step"], np.int64, m),
+        answer_masked=_flags(steps.get("answer_masked"), m),
+        committed=_shares(steps.get("reasoning_committed"), m),
+        n_fields=n_fields,
+    )
+
+
+def _flags(column: list[bool | None] | None, m: int) -> npt.NDArray[np.int8]:
+    if column is None:
+        return np.full(m, UNKNOWN, np.int8)
+    try:
+        return np.frombuffer(bytes(column), np.int8)  # type: ignore[arg-type]
+    except TypeError:
+        return np.array([UNKNOWN if flag is None else flag for flag in column], np.int8)
+
+
+def _shares(column: list[float | None] | None, m: int) -> npt.NDArray[np.float64]:
+    if column is None:
+        return np.full(m, np.nan)
+    try:
+        return np.fromiter(column, np.float64, m)
+    except TypeError:
+        return np.array(column, np.float64)  # None becomes NaN
 
 
 def is_regular(layout: Layout, trajectories: Sequence[Trajectory]) -> bool:
@@ -119,16 +150,17 @@ def _steps_are_regular(layout: Layout) -> bool:
             allowed = allowed - {type(None)}
         if not set(map(type, column)) <= allowed:
             return False
-    committed = steps.get("reasoning_committed")
-    if committed is not None and not 0 <= min(committed) <= max(committed) <= 1:
-        return False
+    if "reasoning_committed" in steps:
+        committed = layout.committed
+        if not 0 <= committed.min() <= committed.max() <= 1:
+            return False
     return _steps_increase(layout)
 
 
 def _steps_increase(layout: Layout) -> bool:
-    if not 0 <= min(layout.steps["step"]) <= max(layout.steps["step"]) <= _INT32_MAX:
+    step = layout.step
+    if step.min() < 0 or step.max() > _INT32_MAX:
         return False
-    step = np.array(layout.steps["step"], np.int64)
     rises = step[1:] > step[:-1]
     firsts = np.cumsum(layout.lengths)[:-1]
     rises[firsts - 1] = True
