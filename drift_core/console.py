@@ -153,10 +153,12 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str
 
         table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD)
         for k, name in enumerate(header):
-            table.add_column(name, justify="right" if k else "left")
+            table.add_column(name, justify="right" if k else "left", no_wrap=True)
         for row in rows:
             table.add_row(*(cell.replace("[", r"\[") for cell in row))
-        Console().print(table)
+        console = Console()
+        console.width = max(console.width, console.measure(table).maximum)  # nothing is cut off
+        console.print(table)
         return
     print("\n".join([*filter(None, [title]), *_plain_table([header, *rows])]))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from drift_core.problems import InvalidInput, Problem
-from traj_eval import chunks
+from traj_eval import chunks, keys
 from traj_eval.chunks import Chunk
 from traj_eval.duplicates import Identifiers
 
@@ -70,6 +70,11 @@ class Reader:
         if more:
             self._note("more_problems", None, f"has {more} more problems, which are not listed")
 
+    def found(self) -> list[Problem]:
+        """Give everything that is wrong with a file that was read to its end."""
+        found = self.problems + self.seen.problems(self.path)
+        return found if found or self.seen else [no_trajectories(self.path)]
+
     def _note(self, code: str, line: int | None, message: str) -> None:
         self.problems.append(Problem(code, self.path, line, None, None, None, message))
 
@@ -126,6 +131,32 @@ class Reader:
                 self.on_bytes(read - told)
                 told = read
             yield lines
+
+
+def raw_values(path: str, on_bytes: OnBytes | None = None) -> Iterator[tuple[int, Any]]:
+    """Give what each line of a file holds, whether or not it is a trajectory.
+
+    Args:
+        path: JSON Lines, plain or compressed, or Parquet.
+        on_bytes: called with the number of bytes whenever some were read.
+
+    Yields:
+        The line, or row, counted from 1, and its value; or a `Problem` where it has none.
+    """
+    if path.endswith(".parquet"):
+        from traj_eval import parquet
+
+        yield from enumerate(parquet.rows(path, on_bytes), 1)
+        return
+    reader, number = Reader(path, on_bytes=on_bytes), 0
+    with open(path, "rb", buffering=CHUNK_BYTES) as raw:
+        for lines in reader._pieces(raw):
+            for line in lines:
+                number += 1
+                line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                if not line.isspace():
+                    value, problem = keys.parse(line, path, number)
+                    yield number, problem or value
 
 
 def file_sha256(path: str) -> str:
@@ -223,9 +254,7 @@ def read_trajectories(
         for chunk in reader:
             if not problems:
                 yield from map(dict, chunk.trajectories)
-        problems += reader.problems + reader.seen.problems(path)
-        if not reader.problems and not reader.seen:
-            problems.append(no_trajectories(path))
+        problems += reader.found()
     if problems:
         raise InvalidInput(problems)
 

@@ -14,9 +14,8 @@ import numpy as np
 from drift_core.problems import Problem, escaped
 from drift_core.strict_json import StrictJsonError, loads
 
-_QUOTE_COLON = 0x3A22
-_BLANKS_COLON = (0x3A20, 0x3A09, 0x3A0D)
-_KEY = re.compile(rb'(?<!\\)"\s*:')
+_COLON, _QUOTE, _BACKSLASH = b':"\\'
+_BLANKS = tuple(b" \t\r")
 
 
 def are_unique(lines: list[bytes], n_keys: int) -> bool:
@@ -30,14 +29,27 @@ def are_unique(lines: list[bytes], n_keys: int) -> bool:
         n_keys: how many keys their objects have, once parsed.
     """
     data = b"".join(lines)
-    even = np.frombuffer(data, "<u2", len(data) // 2)
-    odd = np.frombuffer(data, "<u2", (len(data) - 1) // 2, 1) if len(data) > 1 else even[:0]
-    pairs = sum(int(np.count_nonzero(half == _QUOTE_COLON)) for half in (even, odd))
-    if pairs == n_keys and not any(
-        (half == blank).any() for half in (even, odd) for blank in _BLANKS_COLON
-    ):
-        return True
-    return sum(len(_KEY.findall(line)) for line in lines) == n_keys
+    return _at_most(data) == n_keys or _n_keys(data) == n_keys
+
+
+def _at_most(data: bytes) -> int:
+    """Count colons after a quotation mark or less: as many as there are keys, or more."""
+    found = 0
+    for start in (0, 1):
+        pairs = np.frombuffer(data, "<u2", (len(data) - start) // 2, start)
+        found += int(np.count_nonzero(pairs - np.uint16(_COLON << 8) <= _QUOTE))
+    return found
+
+
+def _n_keys(data: bytes) -> int:
+    """Count the keys of lines of JSON."""
+    text = np.frombuffer(data, np.uint8)
+    at = np.flatnonzero(text == _COLON) - 1
+    blank = np.isin(text[at], _BLANKS)
+    while blank.any():
+        at = at - blank
+        blank = np.isin(text[at], _BLANKS)
+    return int(np.count_nonzero((text[at] == _QUOTE) & (text[at - 1] != _BACKSLASH)))
 
 
 def parse(line: bytes, file: str, number: int) -> tuple[Any, Problem | None]:

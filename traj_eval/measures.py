@@ -65,7 +65,7 @@ def _measure(c: Columns, weights: tuple[float, float, float], edits: bool) -> Me
     final = c.verdict[last]
     runs = Runs.of(c.verdict, c.offsets)
     decided = runs.decided()
-    converged = convergence_index(decided, final)
+    converged = convergence_index(c.verdict, c.offsets)
     rate = _flip_rate(decided)
     values = {
         "verdict_convergence_step": _at(c.step, c.offsets[:-1] + converged, converged >= 0),

@@ -13,7 +13,12 @@ _ROWS = 64
 
 
 def read(path: str, on_bytes: Callable[[int], None] | None = None) -> Iterator[Chunk]:
-    """Read a Parquet file some rows at a time.
+    """Read a Parquet file some trajectories at a time; see `rows`."""
+    yield from of_items(rows(path, on_bytes), path, 1)
+
+
+def rows(path: str, on_bytes: Callable[[int], None] | None = None) -> Iterator[dict[str, Any]]:
+    """Read a Parquet file row by row.
 
     Null stands for an optional field that is not there.
 
@@ -32,7 +37,7 @@ def read(path: str, on_bytes: Callable[[int], None] | None = None) -> Iterator[C
         raise InvalidInput([Problem("no_pyarrow", path, None, None, None, None, message)]) from None
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
-            yield from of_items(_rows(file, on_bytes), path, 1)
+            yield from _rows(file, on_bytes)
     except pyarrow.lib.ArrowException as error:
         message = f"is not a sound Parquet file: {str(error).splitlines()[0]}"
         raise InvalidInput([Problem("parquet", path, None, None, None, None, message)]) from None

@@ -65,16 +65,21 @@ def lines(columns: Columns, measures: Measures) -> Iterator[str]:
     A metric has few distinct values; each is written once and looked up after that.
     """
     found = fields(columns, measures)
-    line = ", ".join(f"{dumps(name)}: %s" for name in found)
-    texts = [map(_Written().__getitem__, column) for column in found.values()]
-    return (f"{{{line % row}}}" for row in zip(*texts, strict=True))
+    cells = [map(_Cells(name).__getitem__, column) for name, column in found.items()]
+    return (f"{{{', '.join(row)}}}" for row in zip(*cells, strict=True))
 
 
-class _Written(dict[Any, str]):
-    """Values of one field → their JSON."""
+class _Cells(dict[Any, str]):
+    """Values of one field → name and value in JSON."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = dumps(name)
 
     def __missing__(self, value: Any) -> str:
-        text = self[value] = dumps(value)
+        # Floats are finite here; `repr` writes them as JSON does, at a tenth of the price.
+        written = repr(value) if type(value) is float else dumps(value)
+        text = self[value] = f"{self._name}: {written}"
         return text
 
 

@@ -74,23 +74,24 @@ class Runs:
         return first
 
 
-def convergence_index(decided: Runs, final: Codes) -> Ints:
+def convergence_index(verdict: Codes, offsets: Ints) -> Ints:
     """Give the index of the first decided step of the last constant run of decided steps.
 
     Undecided steps are skipped: `None, A, None, A` converges at its first A.
 
     Args:
-        decided: the decided runs.
-        final: n verdicts of the last steps, -1 for undecided.
+        verdict: m codes, -1 for undecided.
+        offsets: n + 1 places in `verdict`; every trajectory has at least one step.
 
     Returns:
         n indices, counted from 0 in each trajectory; -1 if the last step is undecided.
     """
-    begins = decided.firsts() | decided.changes()
-    owner, start = decided.owner[begins], decided.start[begins]
-    last = np.ones(len(owner), np.bool_)
-    last[:-1] = owner[1:] != owner[:-1]
-    found = np.full(decided.n, -1, np.int64)
-    found[owner[last]] = start[last]
-    found[final == UNDECIDED] = -1
-    return found
+    starts, ends = offsets[:-1], offsets[1:]
+    final = verdict[ends - 1]
+    agrees = verdict == np.repeat(final, ends - starts)
+    others = np.flatnonzero(~agrees & (verdict != UNDECIDED))
+    before = np.searchsorted(others, ends) - 1  # the last step with another verdict, if any
+    begin = np.append(others, -1)[before] + 1
+    places = np.flatnonzero(agrees)
+    found = places[np.searchsorted(places, np.maximum(begin, starts))] - starts
+    return np.where(final == UNDECIDED, -1, found)
