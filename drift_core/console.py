@@ -16,6 +16,7 @@ from drift_core.strict_json import dumps
 OK, PROBLEMS, USAGE = 0, 1, 2
 BROKEN_PIPE = 141  # as of a process that SIGPIPE ended
 _PROGRESS_BYTES = 100_000_000
+_WIDEST = 10_000
 
 
 def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
@@ -156,8 +157,8 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str
             table.add_column(name, justify="right" if k else "left", no_wrap=True)
         for row in rows:
             table.add_row(*(cell.replace("[", r"\[") for cell in row))
-        console = Console()
-        console.width = max(console.width, console.measure(table).maximum)  # nothing is cut off
+        console, widest = Console(), Console(width=_WIDEST).measure(table).maximum
+        console.width = max(console.width, widest)  # a narrow terminal folds lines, it cuts none
         console.print(table)
         return
     print("\n".join([*filter(None, [title]), *_plain_table([header, *rows])]))
