@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import io
 import os
 import sys
@@ -136,7 +135,11 @@ def _plain_progress(size: int, doing: str) -> Callable[[int], None]:
 
 def has_rich() -> bool:
     """Tell whether rich is installed."""
-    return importlib.util.find_spec("rich") is not None
+    try:
+        import rich  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:

@@ -6,11 +6,21 @@ on are generated; those inside `answer_span` are the answer, the others the reas
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from drift_core.problems import escaped
+from traj_eval import schema
 from traj_eval.schema import Fault
+
+Tokens = npt.NDArray[np.intc]
+
+# In place of what is looked at elsewhere.
+_SOUND = {"tokens": [], "steps": [{"step": 0, "verdict": None, "text": ""}]}
 
 
 def faults(trajectory: Mapping[str, Any]) -> Iterator[Fault]:
@@ -48,11 +58,36 @@ def faults(trajectory: Mapping[str, Any]) -> Iterator[Fault]:
         yield Fault("answer_span", "answer_span", escaped([start, end]), message)
 
 
-def derived(trajectory: Mapping[str, Any]) -> dict[str, Any]:
+def tokens_of(trajectory: Mapping[str, Any], *, only_ints: bool = False) -> Tokens:
+    """Give the canvases as an array, if everything about them is certainly right.
+
+    Args:
+        trajectory: one with `tokens`; its steps are not looked at.
+        only_ints: whether it is known that no token is true or false.
+
+    Returns:
+        n × length token ids.
+
+    Raises:
+        ValueError, TypeError, OverflowError: not everything is.
+    """
+    rows = trajectory["tokens"]
+    flat = array("i")
+    for row in rows:
+        flat.fromlist(row)
+        if not only_ints and not set(map(type, row)) <= {int}:
+            raise TypeError
+    if schema.faults({**trajectory, **_SOUND}) or any(faults(trajectory)):
+        raise ValueError
+    return np.frombuffer(flat, np.intc).reshape(len(rows), -1)
+
+
+def derived(trajectory: Mapping[str, Any], tokens: Tokens | None = None) -> dict[str, Any]:
     """Fill in what the canvas says; what the steps say themselves is kept.
 
     Args:
         trajectory: a valid trajectory with `tokens`.
+        tokens: the same, if they are an array already.
 
     Returns:
         A trajectory whose steps have `answer_masked`, `answer` (the token ids of the answer span,
@@ -65,19 +100,21 @@ def derived(trajectory: Mapping[str, Any]) -> dict[str, Any]:
         >>> found["answer_masked"], found["answer"], found["reasoning_committed"]
         (False, '7', 0.0)
     """
-    mask, (start, end) = trajectory["mask_id"], trajectory["answer_span"]
+    tokens = np.array(trajectory["tokens"], np.intc) if tokens is None else tokens
+    start, end = trajectory["answer_span"]
     prompt = trajectory.get("prompt_length", 0)
-    steps = []
-    for step, row in zip(trajectory["steps"], trajectory["tokens"], strict=True):
-        answer = row[start:end]
-        found: dict[str, Any] = {
-            "answer_masked": mask in answer,
-            "answer": " ".join(map(str, answer)),
-        }
-        width = len(row) - prompt - len(answer)
-        if width:
-            masks = row.count(mask) - answer.count(mask)
-            masks -= row[:prompt].count(mask) if prompt else 0
-            found["reasoning_committed"] = (width - masks) / width
-        steps.append({**step, **{k: v for k, v in found.items() if step.get(k) is None}})
+    masked = tokens == trajectory["mask_id"]
+    in_answer = masked[:, start:end].sum(axis=1)
+    found: dict[str, list[Any]] = {
+        "answer_masked": (in_answer > 0).tolist(),
+        "answer": [" ".join(map(str, row)) for row in tokens[:, start:end].tolist()],
+    }
+    width = tokens.shape[1] - prompt - (end - start)
+    if width:
+        written = width - (masked[:, prompt:].sum(axis=1) - in_answer)
+        found["reasoning_committed"] = (written / width).tolist()
+    steps = [
+        {**step, **{k: v for k, v in zip(found, said, strict=True) if step.get(k) is None}}
+        for step, said in zip(trajectory["steps"], zip(*found.values(), strict=True), strict=True)
+    ]
     return {**trajectory, "steps": steps}

@@ -26,8 +26,8 @@ def _no_constant(text: str) -> NoReturn:
 _decode = json.JSONDecoder(parse_constant=_no_constant).decode
 
 
-def _loads(line: bytes) -> Any:
-    """Parse a line as orjson does."""
+def standard_loads(line: bytes) -> Any:
+    """Parse a line with the standard library, as strictly as orjson."""
     text = line.decode()
     value = _decode(text)
     if "\\u" in text:  # an escape may hold what no UTF-8 file can
@@ -35,11 +35,14 @@ def _loads(line: bytes) -> Any:
     return value
 
 
+_loads: Callable[[bytes], Any] = standard_loads
 with suppress(ImportError):
-    from orjson import loads as _loads  # type: ignore[assignment]
+    from orjson import loads as _loads
 
 _BAD = (TypeError, KeyError, AttributeError, IndexError, ValueError, RecursionError, OverflowError)
 _ITEMS = 256
+
+_Trusted = tuple[Sequence[Trajectory], Layout]
 
 
 @dataclass(frozen=True)
@@ -104,47 +107,50 @@ def of_lines(lines: list[bytes], first_line: int, file: str) -> Chunk:
     return Chunk(checked.trajectories, checked.layout, checked.lines, problems, blank, n_lines)
 
 
-def _at_once(lines: list[bytes]) -> tuple[Sequence[Trajectory], Layout] | None:
+def _at_once(lines: list[bytes]) -> _Trusted | None:
     """Parse and trust lines that are certainly valid; None if that is not certain."""
     try:
         values = list(map(_loads, lines))
-        if any(map(_has_canvas, values)):
-            return _canvases_at_once(values, lines)
-        layout = lay_out(values)
-        if not is_regular(layout, values):
-            return None
+        if not any("tokens" in value for value in values):
+            layout = lay_out(values, first_tells=True)  # the keys are counted below
+            n_keys = layout.n_fields
+            good = is_regular(layout, values)
+            found: _Trusted | None = (values, layout) if good else None
+        else:
+            n_keys = sum(len(value) + sum(map(len, value["steps"])) for value in values)
+            only_ints = not any(b"true" in line or b"false" in line for line in lines)
+            found = _trusted(values, only_ints)
     except _BAD:
         return None
-    return (values, layout) if keys.are_unique(lines, layout.n_fields or 0) else None
+    return found if found is not None and keys.are_unique(lines, n_keys or 0) else None
 
 
-def _has_canvas(value: Any) -> bool:
-    return "tokens" in value
-
-
-def _canvases_at_once(
-    values: list[Any], lines: list[bytes]
-) -> tuple[Sequence[Trajectory], Layout] | None:
-    n_fields = 0
-    for value in values:
-        n_fields += len(value) + sum(map(len, value["steps"]))
-        if "tokens" in value and (checks.problems(value, "", None)):
-            return None
-    if not keys.are_unique(lines, n_fields):
+def _trusted(values: Sequence[Any], only_ints: bool = False) -> _Trusted | None:
+    """Fill in and lay out trajectories that are certainly valid; None if that is not certain."""
+    try:
+        whole = [
+            canvas.derived(value, canvas.tokens_of(value, only_ints=only_ints))
+            if "tokens" in value
+            else value
+            for value in values
+        ]
+        layout = lay_out(whole)
+        return (whole, layout) if is_regular(layout, whole) else None
+    except _BAD:
         return None
-    whole = [canvas.derived(value) if "tokens" in value else value for value in values]
-    layout = lay_out(whole)
-    return (whole, layout) if is_regular(layout, whole) else None
 
 
 def of_values(values: Sequence[Any], numbers: Sequence[int], file: str) -> Chunk:
-    """Check parsed trajectories one by one, and lay out the valid ones.
+    """Check parsed trajectories, and lay out the valid ones.
 
     Args:
         values: what lines or items hold.
         numbers: their lines or items.
         file: path or name for messages.
     """
+    fast = _trusted(values)
+    if fast is not None:
+        return Chunk(fast[0], fast[1], numbers, [])
     problems: list[Problem] = []
     kept: list[Trajectory] = []
     lines: list[int] = []

@@ -47,11 +47,13 @@ class Layout:
     n_fields: int | None
 
 
-def lay_out(trajectories: Sequence[Trajectory]) -> Layout:
+def lay_out(trajectories: Sequence[Trajectory], *, first_tells: bool = False) -> Layout:
     """Turn trajectories into columns.
 
     Args:
         trajectories: at least one; they need not be valid.
+        first_tells: whether to take it that no step has a field that the first one lacks; the
+            caller then has to count the fields.
 
     Raises:
         TypeError, KeyError, AttributeError, IndexError, ValueError, OverflowError: they do not have
@@ -64,13 +66,15 @@ def lay_out(trajectories: Sequence[Trajectory]) -> Layout:
     default = schema.fields()["mask"]["default"]
     named["mask"] = [default if mask is None else mask for mask in named["mask"]]
     names = tuple(flat[0])
-    n_fields: int | None = sum(map(len, trajectories)) + len(names) * len(flat)
+    m = len(flat)
+    n_fields: int | None = sum(map(len, trajectories)) + len(names) * m
     try:
+        if not first_tells and sum(map(len, flat)) != len(names) * m:
+            raise KeyError
         steps = {name: list(map(itemgetter(name), flat)) for name in names}
     except KeyError:
         steps = {name: [step.get(name) for step in flat] for name in schema.step_fields()}
         n_fields = None
-    m = len(flat)
     return Layout(
         trajectories=named,
         lengths=lengths,
@@ -107,13 +111,14 @@ def is_regular(layout: Layout, trajectories: Sequence[Trajectory]) -> bool:
 
     Args:
         layout: of these trajectories.
-        trajectories: as they were parsed, without a canvas.
+        trajectories: the same; what their canvas says is filled in.
     """
-    known = schema.fields().keys()
+    with_canvas, without = schema.fields().keys(), {*_FIELDS, "steps"}
     required = schema.document()["required"]
     if layout.n_fields is None or not min(layout.lengths):
         return False
     for t in trajectories:
+        known = with_canvas if "tokens" in t else without
         if type(t) is not dict or not t.keys() <= known or not all(name in t for name in required):
             return False
         if type(t["steps"]) is not list or t.get("mask", "?") is None:

@@ -86,5 +86,8 @@ def entropy(decided: Runs) -> Floats:
     if len(decided.code):
         owner, _, pair = _by_verdict(decided)
         share = np.bincount(pair, weights=decided.length) / steps[owner]
+        # Added up from the rarest verdict on, so that names and neighbours change no last digit.
+        order = np.lexsort((share, owner))
+        owner, share = owner[order], share[order]
         found += np.bincount(owner, weights=-share * np.log(share), minlength=decided.n)
     return found + 0.0  # no negative zero
