@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from traj_eval.layout import UNKNOWN, Layout
-from traj_eval.runs import UNDECIDED, Bools, Codes, Ints, convergence_index
+from traj_eval.runs import UNDECIDED, Bools, Codes, Ints, Runs, convergence_index
 
 Floats = npt.NDArray[np.float64]
-BLOCK = 1 << 15
+BLOCK = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Builder:
 def _text_lengths(layout: Layout, verdict: Codes, offsets: Ints) -> Ints:
     """Measure the two texts of each trajectory whose length is asked for."""
     last = offsets[1:] - 1
-    converged = convergence_index(verdict, offsets)
+    converged = convergence_index(Runs.of(verdict, offsets).decided(), verdict[last])
     texts, masks = layout.steps["text"], layout.trajectories["mask"]
     lengths = [
         (_length(texts[at], mask) if found >= 0 else 0, _length(texts[end], mask))

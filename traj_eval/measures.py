@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy.typing as npt
 
 from traj_eval.columns import Columns, Floats
 from traj_eval.runs import UNDECIDED, Bools, Codes, Ints, Runs, convergence_index
-from traj_eval.votes import VOTES, entropy, vote
+from traj_eval.votes import VOTES, Ballot
 
 WEIGHTS = (0.3, 0.4, 0.3)
 OSCILLATION_FLIP_RATE = 0.5
@@ -48,9 +50,11 @@ def measure(
         weights: of early factor, post-change rate and length growth in the additive score.
         edits: whether a written answer that is changed again is not committed.
     """
-    parts = [_measure(block, weights, edits) for block in columns.blocks()]
-    if len(parts) == 1:
-        return parts[0]
+    blocks = list(columns.blocks())
+    if len(blocks) == 1:
+        return _measure(columns, weights, edits)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # numpy computes side by side
+        parts = list(pool.map(lambda block: _measure(block, weights, edits), blocks))
     first = parts[0]
     return Measures(
         {name: np.concatenate([p.values[name] for p in parts]) for name in first.values},
@@ -65,7 +69,7 @@ def _measure(c: Columns, weights: tuple[float, float, float], edits: bool) -> Me
     final = c.verdict[last]
     runs = Runs.of(c.verdict, c.offsets)
     decided = runs.decided()
-    converged = convergence_index(c.verdict, c.offsets)
+    converged = convergence_index(decided, final)
     rate = _flip_rate(decided)
     values = {
         "verdict_convergence_step": _at(c.step, c.offsets[:-1] + converged, converged >= 0),
@@ -75,9 +79,10 @@ def _measure(c: Columns, weights: tuple[float, float, float], edits: bool) -> Me
         **_components(c, converged, weights),
         **_clocks(c, converged, edits),
         **_right(c, decided, final),
-        "temporal_entropy": entropy(decided),
     }
-    votes = {kind: vote(decided, c.lengths, kind) for kind in VOTES}
+    ballot = Ballot.of(decided, c.lengths)
+    values["temporal_entropy"] = ballot.entropy()
+    votes = {kind: ballot.winner(kind) for kind in VOTES}
     for kind, winner in votes.items():
         values[f"temporal_vote_{kind}"] = _where(c.gold >= 0, winner == c.gold)
     return Measures(values, final, votes, _regime(values))
@@ -108,8 +113,8 @@ def _components(
 ) -> dict[str, Floats]:
     has = converged >= 0
     early = 1 - converged / c.lengths
-    before = np.concatenate([[0], np.cumsum(c.changed)])
-    changes = before[c.offsets[1:]] - before[c.offsets[:-1] + converged + 1]
+    up_to = np.cumsum(c.changed, dtype=np.int32)
+    changes = up_to[c.offsets[1:] - 1] - up_to[c.offsets[:-1] + np.maximum(converged, 0)]
     post = changes / np.maximum(c.lengths - converged - 1, 1)
     start, end = c.text_length[:, 0], c.text_length[:, 1]
     growth = np.maximum(0.0, (end - start) / np.maximum(1, start))
@@ -148,8 +153,9 @@ def _commitment_index(c: Columns, edits: bool) -> Ints:
     unsettled = c.answer_masked == 1
     if edits:
         unsettled |= c.answer != np.repeat(c.answer[last], c.lengths)
-    places = np.where(unsettled, np.arange(1, len(unsettled) + 1), 0)
-    found = np.maximum(np.maximum.reduceat(places, starts), starts)
+    places = np.flatnonzero(unsettled)
+    before = np.searchsorted(places, c.offsets[1:]) - 1  # the last one, if there is any
+    found = np.maximum(np.append(places, -1)[before] + 1, starts)
     return np.where(known & (found <= last), found - starts, -1)
 
 

@@ -50,15 +50,17 @@ class Runs:
         np.not_equal(verdict[1:], verdict[:-1], out=begins[1:])
         begins[offsets[:-1]] = True
         at = np.flatnonzero(begins)
-        first = np.searchsorted(at, offsets)
-        n = len(offsets) - 1
-        owner = np.repeat(np.arange(n), np.diff(first))
-        length = np.diff(at, append=len(verdict))
-        return Runs(n, verdict[at], owner, at - offsets[owner], length)
+        begins[:] = False
+        begins[offsets[:-1]] = True
+        owner = np.cumsum(begins[at]) - 1
+        length = np.empty_like(at)
+        np.subtract(at[1:], at[:-1], out=length[:-1])
+        length[-1] = len(verdict) - at[-1]
+        return Runs(len(offsets) - 1, verdict[at], owner, at - offsets[owner], length)
 
     def decided(self) -> Runs:
         """Give the runs that have a verdict."""
-        kept = self.code != UNDECIDED
+        kept = np.flatnonzero(self.code != UNDECIDED)
         return Runs(self.n, self.code[kept], self.owner[kept], self.start[kept], self.length[kept])
 
     def changes(self) -> Bools:
@@ -74,24 +76,23 @@ class Runs:
         return first
 
 
-def convergence_index(verdict: Codes, offsets: Ints) -> Ints:
+def convergence_index(decided: Runs, final: Codes) -> Ints:
     """Give the index of the first decided step of the last constant run of decided steps.
 
     Undecided steps are skipped: `None, A, None, A` converges at its first A.
 
     Args:
-        verdict: m codes, -1 for undecided.
-        offsets: n + 1 places in `verdict`; every trajectory has at least one step.
+        decided: the decided runs.
+        final: n verdicts of the last steps, -1 for undecided.
 
     Returns:
         n indices, counted from 0 in each trajectory; -1 if the last step is undecided.
     """
-    starts, ends = offsets[:-1], offsets[1:]
-    final = verdict[ends - 1]
-    agrees = verdict == np.repeat(final, ends - starts)
-    others = np.flatnonzero(~agrees & (verdict != UNDECIDED))
-    before = np.searchsorted(others, ends) - 1  # the last step with another verdict, if any
-    begin = np.append(others, -1)[before] + 1
-    places = np.flatnonzero(agrees)
-    found = places[np.searchsorted(places, np.maximum(begin, starts))] - starts
-    return np.where(final == UNDECIDED, -1, found)
+    places = np.flatnonzero(decided.firsts() | decided.changes())
+    owner = decided.owner[places]
+    last = np.ones(len(owner), np.bool_)
+    np.not_equal(owner[1:], owner[:-1], out=last[:-1])
+    found = np.full(decided.n, -1, np.int64)
+    found[owner[last]] = decided.start[places[last]]
+    found[final == UNDECIDED] = -1
+    return found

@@ -8,6 +8,7 @@ growing weights, and take the entropy of the answers as a measure of their stabi
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ from traj_eval.runs import UNDECIDED, Codes, Ints, Runs
 Floats = npt.NDArray[np.float64]
 
 ALPHA = 5.0
+_FEW = 16
 
 
 def _fixed(start: Ints, end: Ints, n: Ints) -> Floats:
@@ -29,10 +31,10 @@ def _linear(start: Ints, end: Ints, n: Ints) -> Floats:
 
 
 def _exponential(start: Ints, end: Ints, n: Ints) -> Floats:
-    """Sum exp(ALPHA · ((i + 1) / n - 1)) over a run: a geometric series."""
+    """Sum exp(ALPHA · (i + 1) / n) over a run, a geometric series; common factors are left out."""
     rate = ALPHA / n
-    shared = np.exp(rate * (start + 1) - ALPHA)
-    return shared * np.expm1(rate * (end - start)) / np.expm1(rate)
+    found: Floats = np.exp(rate * end) - np.exp(rate * start)
+    return found
 
 
 VOTES: dict[str, Callable[[Ints, Ints, Ints], Floats]] = {
@@ -42,52 +44,77 @@ VOTES: dict[str, Callable[[Ints, Ints, Ints], Floats]] = {
 }
 
 
-def _by_verdict(decided: Runs) -> tuple[Ints, Codes, Ints]:
-    """Number the pairs of trajectory and verdict: their owners, codes, and the pair of each run."""
-    size = int(decided.code.max(initial=0)) + 1
-    keys, pair = np.unique(decided.owner * size + decided.code, return_inverse=True)
-    return keys // size, (keys % size).astype(np.int32), pair
+@dataclass(frozen=True)
+class Ballot:
+    """The verdicts of n trajectories, each numbered from 0 up to k at most.
 
-
-def vote(decided: Runs, n_steps: Ints, kind: str) -> Codes:
-    """Give the verdict with the most weight; of equal ones, the one that was there last.
-
-    Args:
-        decided: the decided runs of n trajectories.
+    Attributes:
+        decided: the decided runs.
         n_steps: n numbers of steps, undecided ones included.
-        kind: `fixed`, `linear` or `exponential`.
-
-    Returns:
-        n codes, -1 where no step is decided.
+        candidate: numbers of the verdicts of the runs.
+        code: n × k codes of the candidates, -1 where there are fewer.
     """
-    winner = np.full(decided.n, UNDECIDED, np.int32)
-    if not len(decided.code):
-        return winner
-    owner, code, pair = _by_verdict(decided)
-    end = decided.start + decided.length
-    weights = VOTES[kind](decided.start, end, n_steps[decided.owner])
-    total = np.bincount(pair, weights=weights)
-    latest = np.zeros(len(owner), np.int64)
-    np.maximum.at(latest, pair, end)
-    order = np.lexsort((latest, total, owner))
-    best = np.append(owner[order][1:] != owner[order][:-1], True)
-    winner[owner[order][best]] = code[order][best]
-    return winner
 
+    decided: Runs
+    n_steps: Ints
+    candidate: Ints
+    code: Codes
 
-def entropy(decided: Runs) -> Floats:
-    """Give the entropy of the verdicts over the decided steps, in nats.
+    @staticmethod
+    def of(decided: Runs, n_steps: Ints) -> Ballot:
+        """Number the verdicts within each trajectory, or use their codes where these are few."""
+        n, size = decided.n, int(decided.code.max(initial=0)) + 1
+        if size <= _FEW:
+            code = np.broadcast_to(np.arange(size, dtype=np.int32), (n, size))
+            return Ballot(decided, n_steps, decided.code.astype(np.int64), code)
+        keys, pair = np.unique(decided.owner * size + decided.code, return_inverse=True)
+        owner = keys // size
+        number = np.arange(len(keys)) - np.searchsorted(owner, owner)
+        code = np.full((n, int(number.max()) + 1), UNDECIDED, np.int32)
+        code[owner, number] = keys % size
+        return Ballot(decided, n_steps, number[pair], code)
 
-    Returns:
-        n numbers: 0 for one verdict, ln k for k equally frequent ones, NaN where none is decided.
-    """
-    steps = np.bincount(decided.owner, weights=decided.length, minlength=decided.n)
-    found = np.where(steps > 0, 0.0, np.nan)
-    if len(decided.code):
-        owner, _, pair = _by_verdict(decided)
-        share = np.bincount(pair, weights=decided.length) / steps[owner]
+    def _sums(self, weights: Floats) -> Floats:
+        """Sum the weights of the runs: n × k."""
+        k = self.code.shape[1]
+        cells = self.decided.owner * k + self.candidate
+        sums = np.bincount(cells, weights=weights, minlength=self.code.size)
+        return np.asarray(sums, np.float64).reshape(-1, k)
+
+    def winner(self, kind: str) -> Codes:
+        """Give the verdict with the most weight; of equal ones, the one that was there last.
+
+        Args:
+            kind: `fixed`, `linear` or `exponential`.
+
+        Returns:
+            n codes, -1 where no step is decided.
+        """
+        runs = self.decided
+        end = runs.start + runs.length
+        total = self._sums(VOTES[kind](runs.start, end, self.n_steps[runs.owner]))
+        best = total.max(axis=1)
+        leads = total == best[:, None]
+        place = leads.argmax(axis=1)
+        rows = np.arange(runs.n)
+        if np.count_nonzero(leads) > runs.n:
+            latest = np.zeros(total.shape, np.int64)
+            np.maximum.at(latest, (runs.owner, self.candidate), end)
+            place = np.where(leads, latest, -1).argmax(axis=1)
+        return np.where(best > 0, self.code[rows, place], UNDECIDED)
+
+    def entropy(self) -> Floats:
+        """Give the entropy of the verdicts over the decided steps, in nats.
+
+        Returns:
+            n numbers: 0 for one verdict, ln k for k equally frequent ones, NaN where no step is
+            decided.
+        """
+        counts = self._sums(self.decided.length.astype(np.float64))
+        steps = counts.sum(axis=1)
+        found = np.where(steps > 0, 0.0, np.nan)
         # Added up from the rarest verdict on, so that names and neighbours change no last digit.
-        order = np.lexsort((share, owner))
-        owner, share = owner[order], share[order]
-        found += np.bincount(owner, weights=-share * np.log(share), minlength=decided.n)
-    return found + 0.0  # no negative zero
+        for count in np.sort(counts, axis=1).T:
+            share = count / np.maximum(steps, 1)
+            found -= share * np.log(np.where(share > 0, share, 1))
+        return found + 0.0  # no negative zero
