@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import io
 import os
 import sys
@@ -16,6 +15,7 @@ from drift_core.strict_json import dumps
 OK, PROBLEMS, USAGE = 0, 1, 2
 BROKEN_PIPE = 141  # as of a process that SIGPIPE ended
 _PROGRESS_BYTES = 100_000_000
+_WIDEST = 10_000
 
 
 def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
@@ -135,7 +135,11 @@ def _plain_progress(size: int, doing: str) -> Callable[[int], None]:
 
 def has_rich() -> bool:
     """Tell whether rich is installed."""
-    return importlib.util.find_spec("rich") is not None
+    try:
+        import rich  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
@@ -153,10 +157,12 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str
 
         table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD)
         for k, name in enumerate(header):
-            table.add_column(name, justify="right" if k else "left")
+            table.add_column(name, justify="right" if k else "left", no_wrap=True)
         for row in rows:
             table.add_row(*(cell.replace("[", r"\[") for cell in row))
-        Console().print(table)
+        console, widest = Console(), Console(width=_WIDEST).measure(table).maximum
+        console.width = max(console.width, widest)  # a narrow terminal folds lines, it cuts none
+        console.print(table)
         return
     print("\n".join([*filter(None, [title]), *_plain_table([header, *rows])]))
 
