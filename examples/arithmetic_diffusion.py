@@ -14,7 +14,6 @@ alone and at every step keeps the predictions it trusts most, or random ones.
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -192,10 +191,3 @@ def sample(
             x.scatter_(1, chosen, x0.gather(1, chosen))
             observe(x, x0)
     return x
-
-
-def timed(function: Callable[[], Denoiser]) -> tuple[Denoiser, float, float]:
-    """Give the result of a call, its wall-clock seconds and its CPU seconds."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    result = function()
-    return result, time.perf_counter() - wall, time.process_time() - cpu

@@ -37,7 +37,8 @@ class View:
             is the verdict, once no mask is left in it; without both there are no verdicts.
         source: `canvas` or `x0`, what texts and verdicts are read from.
         meta: `model`, `task` and `condition`, where given.
-        keep_tokens: whether the trajectory carries its canvases (the canvas form).
+        keep_tokens: whether the trajectory carries its canvases, if the answer span is known; what
+            they say of the answer and the reasoning is then left to the reader of the file.
     """
 
     decode: Decode
@@ -163,7 +164,7 @@ def trajectory(
     Returns:
         A mapping that strict JSON can hold. `answer_masked` and `reasoning_committed` are always
         those of the canvas; they are there if the answer span is known, `reasoning_committed` if
-        there are tokens outside of it.
+        there are tokens outside of it. In the canvas form the tokens stand in their place.
     """
     shown = canvas if x0 is None else x0
     texts = _decoded(shown[:, view.prompt_length :], view.decode)
@@ -179,13 +180,16 @@ def trajectory(
             )
         ],
     }
-    if view.keep_tokens:
+    if _keeps_tokens(view):
         found["tokens"] = canvas.tolist()
         found["mask_id"] = view.mask_id
         found["prompt_length"] = view.prompt_length
-        if view.answer_span is not None:
-            found["answer_span"] = list(view.answer_span)
+        found["answer_span"] = list(view.answer_span or ())
     return found
+
+
+def _keeps_tokens(view: View) -> bool:
+    return view.keep_tokens and view.answer_span is not None
 
 
 def _decoded(rows: Tokens, decode: Decode) -> list[str]:
@@ -208,7 +212,7 @@ def _verdicts(texts: Sequence[str], shown: Tokens, view: View) -> list[str | Non
 
 def _clocks(canvas: Tokens, view: View) -> list[dict[str, Any]]:
     """Give what the canvas says of each step: whether the answer and how much else is written."""
-    if view.answer_span is None:
+    if view.answer_span is None or _keeps_tokens(view):
         return [{} for _ in canvas]
     start, end = view.answer_span
     masked = canvas == view.mask_id
@@ -219,7 +223,7 @@ def _clocks(canvas: Tokens, view: View) -> list[dict[str, Any]]:
         for open_, answer in zip(masked[:, start:end].any(axis=1), answers, strict=True)
     ]
     if reasoning.shape[1]:
-        written = 1.0 - reasoning.sum(axis=1) / reasoning.shape[1]
+        written = (~reasoning).sum(axis=1) / reasoning.shape[1]
         for clock, share in zip(clocks, written.tolist(), strict=True):
             clock["reasoning_committed"] = share
     return clocks

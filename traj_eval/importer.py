@@ -80,7 +80,8 @@ def iter_decoding_records(
         forced: position in the generation → token, for runs that fixed tokens before the first
             step ("constraints"). Needed for files without `gen_ids` only.
         mask_id: number of the mask token.
-        form: `text`, or `canvas` to store the tokens of every step as well.
+        form: `text`, or `canvas` to store the tokens of every step as well, where there is an
+            answer.
         model: written into every trajectory, where given, as are the next two.
         task: what was asked.
         condition: how it was asked or sampled.

@@ -61,7 +61,8 @@ class Recorder:
         source: `canvas` reads texts and verdicts from what is written, `x0` from the full
             prediction, in which every mask is filled with the best guess of the step.
         every: record the steps that this number divides, and the last.
-        form: `text`, or `canvas` to store the tokens of every recorded step beside the texts.
+        form: `text`, or `canvas` to store the tokens of every recorded step beside the texts, for
+            sequences whose answer span is known.
         model: written into every trajectory, where given, as are the next two.
         task: what was asked.
         condition: how it was asked or sampled.
@@ -112,6 +113,8 @@ class Recorder:
             raise ValueError(f"Expected argument `source` to be canvas or x0, but got {source!r}")
         if form not in ("text", "canvas"):
             raise ValueError(f"Expected argument `form` to be text or canvas, but got {form!r}")
+        if form == "canvas" and answer_span is None:
+            raise ValueError("Expected argument `answer_span` for the form canvas, but got None")
         if every < 1:
             raise ValueError(f"Expected argument `every` to be 1 or more, but got {every}")
         named = {"model": model, "task": task, "condition": condition}
