@@ -1,10 +1,11 @@
 """A masked-diffusion language model small enough to be trained while you wait.
 
-The task is arithmetic in two steps, a × b + c, with the working written out. One model learns two
-layouts, told apart by the first character of the prompt:
+The task is arithmetic in two steps, a × b + c × d, with the working written out: the products, the
+sum of the units, the sum of the carry and the tens. One model learns two layouts, told apart by the
+first character of the prompt:
 
-    R7*6+78=  →  7*6=42;2+8=10;1+4+7=12;#120      the working first, then the answer
-    A7*6+78=  →  #120;7*6=42;2+8=10;1+4+7=12      the answer first, then the working
+    R7*6+8*9=  →  7*6=42;8*9=72;2+2=04;0+4+7=11;#114      the working first, then the answer
+    A7*6+8*9=  →  #114;7*6=42;8*9=72;2+2=04;0+4+7=11      the answer first, then the working
 
 Training and sampling are those of LLaDA (Nie et al., 2025, https://arxiv.org/abs/2502.09992) in
 small: a share t ~ U(0, 1) of the generation is masked and predicted; the sampler starts from masks
@@ -13,6 +14,7 @@ alone and at every step keeps the predictions it trusts most, or random ones.
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,40 +25,42 @@ from torch.nn import functional
 
 SYMBOLS = "0123456789*+=;#RA"
 MASK_ID = len(SYMBOLS)
-PROMPT_LENGTH = 8
-LENGTH = 27  # characters of a generation, the same in both layouts
+PROMPT_LENGTH = 9
+LENGTH = 34  # characters of a generation, the same in both layouts
 LAYOUTS = {"reasoning_first": "R", "answer_first": "A"}
-ANSWER_SPANS = {"reasoning_first": (24, 27), "answer_first": (1, 4)}  # within the generation
+ANSWER_SPANS = {"reasoning_first": (31, 34), "answer_first": (1, 4)}  # within the generation
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One exercise, a × b + c.
-
-    Attributes:
-        a, b: 2 to 9.
-        c: 10 to 99.
-    """
+    """One exercise, a × b + c × d, of numbers from 2 to 9."""
 
     a: int
     b: int
     c: int
+    d: int
 
     @property
     def answer(self) -> str:
         """Three digits, with leading zeros."""
-        return f"{self.a * self.b + self.c:03d}"
+        return f"{self.a * self.b + self.c * self.d:03d}"
+
+    @property
+    def question(self) -> str:
+        """The exercise as it is asked."""
+        return f"{self.a}*{self.b}+{self.c}*{self.d}"
 
     def prompt(self, layout: str) -> str:
         """Give the prompt, whose first character asks for the layout."""
-        return f"{LAYOUTS[layout]}{self.a}*{self.b}+{self.c}="
+        return f"{LAYOUTS[layout]}{self.question}="
 
     def generation(self, layout: str) -> str:
-        """Give what the model should write."""
-        (p, q), (r, s) = divmod(self.a * self.b, 10), divmod(self.c, 10)
+        """Give what the model should write: the products, then their sum column by column."""
+        (p, q), (r, s) = divmod(self.a * self.b, 10), divmod(self.c * self.d, 10)
         carry = (q + s) // 10
         working = (
-            f"{self.a}*{self.b}={p}{q};{q}+{s}={q + s:02d};{carry}+{p}+{r}={carry + p + r:02d}"
+            f"{self.a}*{self.b}={p}{q};{self.c}*{self.d}={r}{s};"
+            f"{q}+{s}={q + s:02d};{carry}+{p}+{r}={carry + p + r:02d}"
         )
         if layout == "reasoning_first":
             return f"{working};#{self.answer}"
@@ -64,9 +68,8 @@ class Problem:
 
 
 def shuffled_problems(seed: int) -> list[Problem]:
-    """List the 5,760 exercises in a random order."""
-    digits = range(2, 10)
-    problems = [Problem(a, b, c) for a in digits for b in digits for c in range(10, 100)]
+    """List the 4,096 exercises in a random order."""
+    problems = [Problem(*numbers) for numbers in itertools.product(range(2, 10), repeat=4)]
     random.Random(seed).shuffle(problems)
     return problems
 
@@ -111,8 +114,8 @@ def train(
     *,
     steps: int,
     seed: int,
-    batch: int = 128,
-    rate: float = 4e-3,
+    batch: int = 32,
+    rate: float = 3e-3,
     report: Callable[[int, float], None] = lambda step, loss: None,
 ) -> Denoiser:
     """Train a model from scratch on both layouts.

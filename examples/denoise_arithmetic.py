@@ -37,11 +37,11 @@ from traj_eval.record import Recorder
 
 SAMPLERS: dict[str, dict[str, Any]] = {
     "confidence": {"remasking": "low_confidence", "block_length": LENGTH},
-    "blocks": {"remasking": "low_confidence", "block_length": 9},
+    "blocks": {"remasking": "low_confidence", "block_length": 17},
     "random": {"remasking": "random", "block_length": LENGTH},
 }
 SOURCES = ("canvas", "x0")
-HELD_OUT = 1024
+HELD_OUT = 512
 
 
 def record(
@@ -56,14 +56,14 @@ def record(
     recorders = {
         source: Recorder(
             decode,
-            ids=[f"{p.a}*{p.b}+{p.c}" for p in problems],
+            ids=[p.question for p in problems],
             gold=[p.answer for p in problems],
             prompt_length=PROMPT_LENGTH,
             mask_id=MASK_ID,
             answer_span=(PROMPT_LENGTH + start, PROMPT_LENGTH + end),
             source=source,
             model="denoise-arithmetic",
-            task="a*b+c",
+            task="a*b+c*d",
             condition=f"{layout}/{sampler}",
         )
         for source in SOURCES
@@ -122,8 +122,8 @@ def parser() -> argparse.ArgumentParser:
     """Give the options of the command line."""
     made = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     made.add_argument("--output", type=Path, default=Path("results/denoising"), metavar="FOLDER")
-    made.add_argument("--steps", type=int, default=1000, help="batches to train for")
-    made.add_argument("--items", type=int, default=64, help="exercises a condition, up to 1024")
+    made.add_argument("--steps", type=int, default=4500, help="batches to train for")
+    made.add_argument("--items", type=int, default=64, help="exercises a condition, up to 512")
     made.add_argument("--seed", type=int, default=0)
     made.add_argument("--threads", type=int, default=1)
     return made
@@ -131,7 +131,8 @@ def parser() -> argparse.ArgumentParser:
 
 def print_loss(step: int, loss: float) -> None:
     """Show how the training goes."""
-    print(f"  step {step}: loss {loss:.3f}", flush=True)
+    if step % 500 == 0:
+        print(f"  step {step}: loss {loss:.3f}", flush=True)
 
 
 def report(trajectories: Sequence[dict[str, Any]], source: str, folder: Path) -> None:

@@ -164,9 +164,9 @@ def test_a_folder_names_all_its_bad_files_and_runs_nothing(tmp_path, capsys):
     save(tmp_path / "question_0004.pt", record(4, 1)[0])
     (tmp_path / "notes.txt").write_text("not read")
     seen = []
+    read = (seen.append(found["id"]) for found in iter_decoding_records(tmp_path, mask_id=MASK))
     with pytest.raises(InvalidInput) as raised:
-        for trajectory in iter_decoding_records(tmp_path, mask_id=MASK):
-            seen.append(trajectory["id"])
+        list(read)
     assert seen == ["question_0000", "question_0004"]
     problems = raised.value.problems
     assert [p.scenario_id for p in problems] == [f"question_000{k}" for k in (1, 2, 3)]

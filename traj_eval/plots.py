@@ -42,7 +42,7 @@ def verdict_strips(trajectories: Sequence[Mapping[str, Any]], path: str | os.Pat
     """
     if not trajectories:
         raise ValueError("Expected argument `trajectories` to be at least one, but got none")
-    tracked = ["reasoning_committed" in t["steps"][0] for t in trajectories]
+    tracked = [_has_clocks(t["steps"][0]) for t in trajectories]
     heights = [h for track in tracked for h in ((1.0, 0.8) if track else (1.0,))]
     figure = _figure(0.9 + 0.75 * sum(heights) + 0.35 * len(heights))
     axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0].tolist()
@@ -192,7 +192,7 @@ def _draw_bars(
     tops = list(means)
     for at, (name, mean) in enumerate(zip(_COMPONENTS, means, strict=True)):
         interval = (group.get("intervals") or {}).get(name)
-        if mean is None or interval is None or interval["degenerate"]:
+        if mean is None or interval is None or interval.get("degenerate"):
             continue
         low, high = interval["low"], interval["high"]
         reach = [[max(0.0, mean - low)], [max(0.0, high - mean)]]
@@ -205,6 +205,10 @@ def _draw_bars(
                 shown, (place, top or 0.0), (0, 3), textcoords="offset points",
                 ha="center", va="bottom", fontsize=8, color=_INK,
             )  # fmt: skip
+
+
+def _has_clocks(step: Mapping[str, Any]) -> bool:
+    return None not in (step.get("reasoning_committed"), step.get("answer_masked"))
 
 
 def _edges(steps: Sequence[Mapping[str, Any]]) -> list[float]:
