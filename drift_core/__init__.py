@@ -1,6 +1,6 @@
-"""Tools that more than one instrument needs: strict JSON, atomic files, problem records.
+"""Tools that more than one instrument needs: strict JSON, atomic files, problems, resampling.
 
-Importing it costs the standard library alone.
+Importing any of it costs numpy and the standard library at most.
 """
 
 __version__ = "0.2.0"

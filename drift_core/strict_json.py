@@ -14,6 +14,7 @@ from drift_core.problems import escaped
 
 MAX_DEPTH = 64
 INT32_MAX = 2**31 - 1
+_ONE_LINE = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 class StrictJsonError(ValueError):
@@ -140,4 +141,6 @@ def dumps(value: Any, *, indent: int | None = None, ascii_only: bool = False) ->
         >>> dumps({"f1": 0.5, "text": "naïve"})
         '{"f1": 0.5, "text": "naïve"}'
     """
+    if indent is None and not ascii_only:
+        return _ONE_LINE.encode(value)
     return json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, indent=indent)

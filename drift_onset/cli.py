@@ -2,41 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-import io
-import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from drift_core.problems import InvalidInput, printable
+from drift_core.console import guarded
 from drift_onset import arguments
-from drift_onset.commands import PROBLEMS, print_problems
-
-BROKEN_PIPE = 141  # as of a process that SIGPIPE ended
-
-
-def _guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
-    """Run a command; bad input and files that cannot be written are told without a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal may not have every character
-            stream.reconfigure(errors="backslashreplace")
-    try:
-        code = run(args)
-        sys.stdout.flush()
-        return code
-    except InvalidInput as error:
-        print_problems(error.problems)
-    except BrokenPipeError:
-        # Whoever reads has seen enough; nothing more may be written when the process ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
-    except (OSError, ValueError) as error:
-        if not isinstance(error, OSError) and "null byte" not in str(error):
-            raise
-        name = getattr(error, "filename", None) or "output"
-        what = getattr(error, "strerror", None) or error
-        print(printable(f"{name}: {what}"), file=sys.stderr)
-    return PROBLEMS
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -49,7 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code: 0 fine, 1 problems found. Wrong usage exits with 2.
     """
     args = arguments.all_commands().parse_args(argv)
-    return _guarded(args.run, args)
+    return guarded(args.run, args)
 
 
 def script(name: str, argv: Sequence[str] | None = None) -> int:
@@ -60,7 +30,7 @@ def script(name: str, argv: Sequence[str] | None = None) -> int:
         argv: its arguments; those of the process if None.
     """
     args = arguments.one_script(name).parse_args(argv)
-    return _guarded(args.run, args)
+    return guarded(args.run, args)
 
 
 def entry_point() -> None:

@@ -3,78 +3,34 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from drift_core.console import (
+    OK,
+    PROBLEMS,
+    USAGE,
+    counted,
+    overwrites,
+    print_json,
+    print_problems,
+    progress,
+)
 from drift_core.files import replacing, write_json
 from drift_core.problems import Problem, printable
-from drift_core.strict_json import dumps
 
 if TYPE_CHECKING:
     from drift_onset.pairing import Pairs
-
-OK, PROBLEMS, USAGE = 0, 1, 2
-_PROGRESS_BYTES = 100_000_000
-
-
-def print_problems(problems: Sequence[Problem], as_json: bool = False) -> None:
-    """Print problems where they belong: as the result if they were asked for as JSON."""
-    if as_json:
-        for problem in problems:
-            _print_json(problem.to_dict())
-        return
-    for problem in problems:
-        print(problem, file=sys.stderr)
-    print(f"{_counted(len(problems), 'problem')} found", file=sys.stderr)
-
-
-def _print_json(value: object, indent: int | None = None) -> None:
-    utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    print(dumps(value, indent=indent, ascii_only=not utf8))
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"
-
-
-def _overwrites(outputs: Sequence[str | None], inputs: Sequence[str]) -> bool:
-    """Tell, and say, whether a file to write is one to read or is to be written twice."""
-    seen = {os.path.realpath(path): path for path in inputs}
-    for output in filter(None, outputs):
-        real = os.path.realpath(output)
-        if real in seen:
-            print(printable(f"{output} would overwrite {seen[real]}"), file=sys.stderr)
-            return True
-        seen[real] = output
-    return False
-
-
-@contextmanager
-def _progress(paths: Sequence[str]) -> Iterator[Callable[[int], None] | None]:
-    """Show how much of large files was read, on a terminal only."""
-    size = sum(os.path.getsize(path) for path in paths if os.path.isfile(path))
-    if size < _PROGRESS_BYTES or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
-
-    columns = ("reading and checking", BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=size)
-        yield lambda n: bar.advance(task, n)
 
 
 def _pairs(args: argparse.Namespace, on_invalid: str = "error") -> Pairs:
     from drift_onset import evaluation
 
-    with _progress([args.gold, args.predictions]) as progress:
-        return evaluation.load_pairs(args.gold, args.predictions, on_invalid, progress)
+    with progress([args.gold, args.predictions]) as read:
+        return evaluation.load_pairs(args.gold, args.predictions, on_invalid, read)
 
 
 def score(args: argparse.Namespace) -> int:
@@ -85,7 +41,7 @@ def score(args: argparse.Namespace) -> int:
         expected = ", ".join(report.TABLE_ENDINGS)
         print(printable(f"--table {args.table}: expected {expected}"), file=sys.stderr)
         return USAGE
-    if _overwrites([args.output, args.table], [args.gold, args.predictions]):
+    if overwrites([args.output, args.table], [args.gold, args.predictions]):
         return USAGE
     pairs = _pairs(args, args.on_invalid)
     options = {"on_invalid": args.on_invalid, "resamples": args.resamples, "seed": args.seed}
@@ -101,7 +57,7 @@ def score(args: argparse.Namespace) -> int:
         if args.output:
             write_json(whole.enter_context(replacing(args.output)), made)
     if args.json:
-        _print_json(made, indent=2)
+        print_json(made, indent=2)
         return OK
     from rich.console import Console
 
@@ -117,12 +73,12 @@ def score_as_json(args: argparse.Namespace) -> int:
     """Print the JSON report, and write it with --output: what scorer/score.py does."""
     from drift_onset import evaluation
 
-    if _overwrites([args.output], [args.gold, args.predictions]):
+    if overwrites([args.output], [args.gold, args.predictions]):
         return USAGE
     report = evaluation.report_pairs(_pairs(args))
     if args.output:
         report.write(args.output)
-    _print_json(report.to_dict(), indent=2)
+    print_json(report.to_dict(), indent=2)
     return OK
 
 
@@ -149,7 +105,7 @@ def validate(args: argparse.Namespace) -> int:
         return PROBLEMS
     if not args.json:
         for path, n in checked:
-            print(printable(f"{path}: {_counted(n, 'row')} checked, no problems"))
+            print(printable(f"{path}: {counted(n, 'row')} checked, no problems"))
     return OK
 
 
@@ -157,10 +113,10 @@ def baseline(args: argparse.Namespace) -> int:
     """Write weak heuristic predictions."""
     from drift_onset import baseline as heuristic
 
-    if _overwrites([args.output], [args.blind]):
+    if overwrites([args.output], [args.blind]):
         return USAGE
     n = heuristic.run(args.blind, args.output)
-    print(printable(f"{args.output}: {_counted(n, 'prediction')} written"))
+    print(printable(f"{args.output}: {counted(n, 'prediction')} written"))
     return OK
 
 

@@ -13,13 +13,14 @@ import pyarrow as pa
 
 from drift_core import __version__
 from drift_core.files import replacing, write_json
+from drift_core.resampling import Interval
 from drift_core.strict_json import dumps
 from drift_onset import schema
 from drift_onset.cells import BILLION, BLANK, arrow, text_array
 from drift_onset.counts import Columns
 from drift_onset.schema import PREDICTED
 from drift_onset.scores import DIAGNOSTICS, LEADERBOARD_A, LEADERBOARD_B, Scores
-from drift_onset.uncertainty import Interval, to_dict
+from drift_onset.uncertainty import to_dict
 
 TABLE_ENDINGS = (".parquet", ".csv", ".jsonl")
 

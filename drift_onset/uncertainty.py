@@ -1,16 +1,12 @@
 """Counts → 95 % intervals.
 
-Accuracies have Wilson's interval. Everything else is resampled: n items are drawn with
-replacement from the n there are, which is one multinomial draw over the distinct joint outcomes,
-so that the cost depends on how many of these there are and not on n.
+Accuracies have Wilson's interval. Everything else is resampled over the distinct joint outcomes, as
+`drift_core.resampling` tells.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 from typing import Any
@@ -18,9 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from drift_core.resampling import LEVEL, Interval, draw, in_blocks, percentile
 from drift_onset import schema
 from drift_onset.cells import BILLION
-from drift_onset.counts import Counts, Ints, label_sizes
+from drift_onset.counts import Counts, label_sizes
 from drift_onset.scores import (
     METRICS,
     Floats,
@@ -30,37 +27,6 @@ from drift_onset.scores import (
     macro_f1,
     within_one,
 )
-
-LEVEL = 0.95
-_BLOCK = 50
-
-
-@dataclass(frozen=True)
-class Interval:
-    """An interval of one metric.
-
-    Attributes:
-        low, high: its ends; None where it is not defined.
-        method: `wilson` or `bootstrap`.
-        degenerate: True where it says nothing: one row, or resamples that do not vary.
-        n: rows that the metric is taken over.
-    """
-
-    low: float | None
-    high: float | None
-    method: str
-    degenerate: bool
-    n: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fields in their order."""
-        return {
-            "low": self.low,
-            "high": self.high,
-            "method": self.method,
-            "degenerate": self.degenerate,
-            "n": self.n,
-        }
 
 
 def wilson(hits: int, n: int) -> Interval:
@@ -120,52 +86,16 @@ def intervals(
                 "expected_calibration_error": _calibration_resamples(counts, size, rng),
             }
 
-        drawn = _in_blocks(work, resamples, seed)
+        drawn = in_blocks(work, resamples, seed)
         over = {
             "mean_absolute_onset_error": int(counts.n[counts.onset_error >= 0].sum()),
             "expected_calibration_error": int(counts.confidence_n.sum()),
         }
         found.update(
-            {name: _percentile(values, over.get(name, n)) for name, values in drawn.items()}
+            {name: percentile(values, over.get(name, n)) for name, values in drawn.items()}
         )
     named = scores.metrics()
     return {name: found[name] for name in METRICS if name in found and named.get(name) is not None}
-
-
-def _percentile(values: Floats, n: int) -> Interval:
-    values = values[np.isfinite(values)]
-    if not len(values):
-        return Interval(None, None, "bootstrap", True, n)
-    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    same = bool(n == 1 or np.ptp(values) == 0)
-    return Interval(float(low), float(high), "bootstrap", same, n)
-
-
-def draw(n: Ints, resamples: int, rng: np.random.Generator) -> Ints:
-    """Draw resamples of counted outcomes.
-
-    Args:
-        n: k counts.
-        resamples: how many, b.
-        rng: numpy generator.
-
-    Returns:
-        b × k counts; every row sums to the sum of n.
-    """
-    total = int(n.sum())
-    drawn: Ints = rng.multinomial(total, n / total, size=resamples)
-    return drawn
-
-
-def _in_blocks(
-    work: Callable[[int, np.random.Generator], dict[str, Floats]], resamples: int, seed: int
-) -> dict[str, Floats]:
-    """Do the resampling in blocks on all cores; the blocks, not the threads, have seeds."""
-    sizes = [min(_BLOCK, resamples - start) for start in range(0, resamples, _BLOCK)]
-    children = np.random.SeedSequence(seed).spawn(len(sizes))
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        parts = list(pool.map(work, sizes, map(np.random.default_rng, children)))
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _grouped(keys: npt.NDArray[np.int64], n: npt.NDArray[np.int64]) -> tuple[Any, Any]:
