@@ -25,8 +25,9 @@ def root() -> Path:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what needs a library that is not here, by its name; where all are meant to be, fail."""
-    for marker in item.iter_markers("needs"):
-        for name in marker.args:
-            if importlib.util.find_spec(name) is None:
-                message = f"needs {name}, which a leg of continuous integration installs"
-                (pytest.fail if os.environ.get("ALL_LIBRARIES") else pytest.skip)(message)
+    needed = [name for marker in item.iter_markers("needs") for name in marker.args]
+    needed += ["torch"] if item.get_closest_marker("torch") else []
+    for name in needed:
+        if importlib.util.find_spec(name) is None:
+            message = f"needs {name}, which a leg of continuous integration installs"
+            (pytest.fail if os.environ.get("ALL_LIBRARIES") else pytest.skip)(message)
