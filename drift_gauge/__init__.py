@@ -13,7 +13,7 @@ Example:
 from drift_core import __version__
 from drift_gauge.drift import DriftConfig, DriftReport, measure_drift
 from drift_gauge.effector_drift import EffectClass, EffectorAnchor, measure_effector_drift
-from drift_gauge.gate import GateReport, build_golden_validator, gate
+from drift_gauge.gate import GateReport, build_golden_validator
 from drift_gauge.golden import GoldenQuery, evaluate, load_baseline, load_golden_set
 from drift_gauge.ledger import EffectLedger
 
@@ -28,7 +28,6 @@ __all__ = [
     "__version__",
     "build_golden_validator",
     "evaluate",
-    "gate",
     "load_baseline",
     "load_golden_set",
     "measure_drift",

@@ -27,12 +27,14 @@ class Anchor:
         baseline: a whole baseline, or its `metrics` section.
         cfg: tolerances and Θ.
         notes: which defaults it stands on.
+        constitution: the live constitution; None for the one that the environment names.
     """
 
     golden: Sequence[GoldenQuery]
     baseline: Mapping[str, Any]
     cfg: DriftConfig
     notes: tuple[str, ...]
+    constitution: documents.Path | None = None
 
     @classmethod
     def of(

@@ -142,7 +142,7 @@ def _two_tolerances(document: Mapping[str, Any], file: Path) -> list[Problem]:
 
 def section_problems(name: str, section: Any, file: Path = IN_MEMORY) -> list[Problem]:
     """Name everything that is wrong with the section `metrics`, `drift` or `effectors`."""
-    return _object_problems(SECTIONS[name], section, file, f"{name}.", None)
+    return object_problems(SECTIONS[name], section, file, f"{name}.", None)
 
 
 def blessed_metrics(baseline: Mapping[str, Any]) -> dict[str, float]:
@@ -176,7 +176,7 @@ def golden_problems(document: Mapping[str, Any], file: Path) -> list[Problem]:
         return [*problems, _wrong(file, "queries", queries, "a list of at least one query")]
     seen: set[str] = set()
     for at, query in enumerate(queries):
-        problems += _object_problems(QUERY, query, file, f"queries[{at}].", _id_of(query))
+        problems += object_problems(QUERY, query, file, f"queries[{at}].", _id_of(query))
         name = _id_of(query)
         if name is not None and name in seen:
             message = f"duplicate id {escaped(name)}, expected every id once"
@@ -190,9 +190,10 @@ def _id_of(query: Any) -> str | None:
     return name if isinstance(name, str) and name.strip() else None
 
 
-def _object_problems(
-    section: Section, value: Any, file: Path, prefix: str, query_id: str | None
+def object_problems(
+    section: Section, value: Any, file: Path, prefix: str = "", query_id: str | None = None
 ) -> list[Problem]:
+    """Name everything that is wrong with one object; `prefix` says where it stands."""
     if not isinstance(value, Mapping):
         return [_wrong(file, prefix.rstrip("."), value, "an object", query_id)]
     checks = {**section.required, **section.optional}

@@ -45,6 +45,8 @@ __all__ = [
 ]
 from drift_gauge.documents import blessed_metrics
 
+_NOT_BLESSED = "the live constitution is not the blessed one"
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -141,10 +143,8 @@ def drift(profile: Profile, baseline_metrics: Mapping[str, Any], cfg: DriftConfi
         )
     axes = _axes(profile, metrics, cfg)
     if not profile.constitution_intact:
-        reason = "the live constitution is not the blessed one"
-        return DriftReport(
-            math.inf, cfg.theta, False, False, {"constitution": math.inf}, reasons=(reason,)
-        )
+        breached = {"constitution": math.inf}
+        return DriftReport(math.inf, cfg.theta, False, False, breached, reasons=(_NOT_BLESSED,))
     per_axis = {axis.name: axis.deterioration() for axis in axes}
     total = math.hypot(*per_axis.values())
     inside = within(total, cfg.theta)
@@ -234,9 +234,26 @@ def drift_from_report(
     Raises:
         ValueError: see `drift`.
     """
-    reason = constitution.breach(cfg.blessed_fingerprint) if intact is None else None
-    conforms = reason is None if intact is None else intact
-    profile = profile_from_report(report, constitution_intact=conforms, structural=structural)
+    reason = _breach(cfg, intact, None)
+    return _read(report, baseline_metrics, cfg, reason, structural)
+
+
+def _breach(cfg: DriftConfig, intact: bool | None, path: documents.Path | None) -> str | None:
+    if intact is None:
+        return constitution.breach(cfg.blessed_fingerprint, path)
+    if not isinstance(intact, bool):
+        raise ValueError(f"Expected argument `intact` to be True, False or None but got {intact!r}")
+    return None if intact else _NOT_BLESSED
+
+
+def _read(
+    report: GoldenReport,
+    baseline_metrics: Mapping[str, Any],
+    cfg: DriftConfig,
+    reason: str | None,
+    structural: Mapping[str, float | None] | None,
+) -> DriftReport:
+    profile = profile_from_report(report, constitution_intact=not reason, structural=structural)
     reading = drift(profile, baseline_metrics, cfg)
     return replace(
         reading,
@@ -310,7 +327,6 @@ def reading_of(
     structural: Mapping[str, float | None] | None = None,
 ) -> DriftReport:
     """Read the gauge off a golden report; the notes say which defaults the anchor stands on."""
-    reading = drift_from_report(
-        report, anchor.baseline, anchor.cfg, intact=intact, structural=structural
-    )
+    reason = _breach(anchor.cfg, intact, anchor.constitution)
+    reading = _read(report, anchor.baseline, anchor.cfg, reason, structural)
     return replace(reading, notes=(*reading.notes, *anchor.notes))

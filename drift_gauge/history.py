@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import Any
 
@@ -16,7 +16,7 @@ from drift_core.problems import InvalidInput, Problem, escaped
 from drift_gauge import json_lines
 from drift_gauge.documents import text_fault
 from drift_gauge.drift import DriftReport
-from drift_gauge.numbers import finite, number_fault
+from drift_gauge.numbers import finite, jsonable, number_fault
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,18 @@ class Reading:
         return tuple(
             self.signature.get(name) for name in ("retriever", "golden_sha256", "baseline_sha256")
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields in their order, with "inf" for ∞."""
+        return {
+            "time": self.time.isoformat(),
+            "drift": jsonable(self.drift),
+            "theta": self.theta,
+            "within_tolerance": self.within_tolerance,
+            "constitution_intact": self.constitution_intact,
+            "per_axis": {name: jsonable(value) for name, value in self.per_axis.items()},
+            "signature": dict(self.signature),
+        }
 
 
 def append_reading(
@@ -169,6 +181,10 @@ class Calibration:
     infinite: int
     others: int
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields in their order."""
+        return asdict(self)
+
 
 def calibrate(readings: Sequence[Reading], quantile: float = 0.95) -> Calibration:
     """Give the quantile of the observed D.
@@ -189,7 +205,8 @@ def calibrate(readings: Sequence[Reading], quantile: float = 0.95) -> Calibratio
     same = [reading for reading in readings if reading.kind() == readings[-1].kind()]
     observed = [reading.drift for reading in same if math.isfinite(reading.drift)]
     if not observed:
-        raise ValueError("Expected a reading with a finite D but every D is ∞")
+        message = "every D is ∞, expected a reading with a finite D"
+        raise InvalidInput([Problem("no_readings", "<readings>", None, None, None, None, message)])
     theta = float(np.quantile(observed, quantile))
     infinite = len(same) - len(observed)
     return Calibration(theta, quantile, len(observed), infinite, len(readings) - len(same))
