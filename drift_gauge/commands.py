@@ -26,9 +26,8 @@ _WORD = "bless"
 
 def _read(args: argparse.Namespace) -> tuple[measuring.Measured, Anchor, DriftReport]:
     """Measure, read the gauge, and append the reading to the log if there is one."""
-    measuring.baseline_path(args)
-    measured = measuring.ask(args)
-    anchor = measuring.anchor(args, measured.golden)
+    anchor = measuring.anchor(args)
+    measured = measuring.ask(args, anchor.golden)
     reading = reading_of(measured.report, anchor, structural=measured.structural)
     if args.log:
         log.append_reading(args.log, reading)
@@ -59,22 +58,21 @@ def gate(args: argparse.Namespace) -> int:
 
 def golden(args: argparse.Namespace) -> int:
     """Ask the golden set and show every query."""
-    path = measuring.baseline_path(args)
-    measured = measuring.ask(args)
-    anchor = measuring.anchor(args, measured.golden)
+    anchor = measuring.anchor(args)
+    measured = measuring.ask(args, anchor.golden)
     fallen = regressions(measured.report, anchor.baseline)
     if args.json:
         print_json({**measured.report.to_dict(), "regressions": fallen}, indent=2)
     else:
         show.queries(measured.report, fallen)
-        show.say(f"against {path}")
+        show.say(f"against {measuring.baseline_path(args)}")
     return OK
 
 
 def bless(args: argparse.Namespace) -> int:
     """Write measured metrics into a baseline, if that is confirmed."""
     path = measuring.baseline_path(args)
-    measured = measuring.ask(args)
+    measured = measuring.ask(args, measuring.golden_set(args))
     document = blessing.renewed(path, args.retriever, measured.values())
     old = load_baseline(path)["metrics"] if path.exists() else {}
     show.blessing(old, document["metrics"])

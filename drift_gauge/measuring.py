@@ -35,12 +35,10 @@ class Measured:
 
     Attributes:
         report: what the golden set gave.
-        golden: the queries.
         structural: structural axes, if any were given.
     """
 
     report: GoldenReport
-    golden: Sequence[GoldenQuery]
     structural: Mapping[str, float]
 
     def values(self) -> dict[str, float | None]:
@@ -65,7 +63,24 @@ def baseline_path(args: argparse.Namespace) -> Path:
     return GOLDEN_DIR / f"baseline.{args.retriever}.json"
 
 
-def ask(args: argparse.Namespace) -> Measured:
+def golden_set(args: argparse.Namespace) -> list[GoldenQuery]:
+    """Give the golden set of the arguments, or the package's."""
+    return load_golden_set(args.golden) if args.golden else load_golden_set()
+
+
+def anchor(args: argparse.Namespace) -> Anchor:
+    """Give the anchor of the arguments: golden set, baseline and live constitution.
+
+    Raises:
+        InvalidInput: a ValueError that names what is wrong with a file, also that the baseline was
+            blessed with another retriever.
+        OSError: a file cannot be read.
+    """
+    found = Anchor.of(args.retriever, golden_set(args), load_baseline(baseline_path(args)))
+    return replace(found, constitution=getattr(args, "constitution", None))
+
+
+def ask(args: argparse.Namespace, golden: Sequence[GoldenQuery]) -> Measured:
     """Ask the retriever of the arguments the golden set.
 
     Raises:
@@ -73,7 +88,6 @@ def ask(args: argparse.Namespace) -> Measured:
         MissingExtra: what the retriever needs is not installed.
         OSError: a file cannot be read.
     """
-    golden = load_golden_set(args.golden) if args.golden else load_golden_set()
     structural = documents.read_checked(args.structure, _structure) if args.structure else {}
     corpus = load_corpus(args.corpus) if args.corpus else load_corpus()
     if args.retriever in SHIPPED:
@@ -82,25 +96,13 @@ def ask(args: argparse.Namespace) -> Measured:
             raise InvalidInput(problems)
     with _status(f"asking {args.retriever}"), opened(args.retriever, corpus) as retriever:
         report = evaluate(golden, retriever)
-    return Measured(replace(report, retriever=args.retriever), golden, structural)
+    return Measured(replace(report, retriever=args.retriever), structural)
 
 
 def _structure(value: Mapping[str, Any], path: documents.Path) -> list[Problem]:
     return documents.object_problems(
         documents.Section({}, dict.fromkeys(STRUCTURAL, number_fault)), value, path
     )
-
-
-def anchor(args: argparse.Namespace, golden: Sequence[GoldenQuery]) -> Anchor:
-    """Give the anchor of the arguments.
-
-    Raises:
-        InvalidInput: a ValueError that names what is wrong with the baseline, also that it was
-            blessed with another retriever.
-        OSError: it cannot be read.
-    """
-    found = Anchor.of(args.retriever, golden, load_baseline(baseline_path(args)))
-    return replace(found, constitution=getattr(args, "constitution", None))
 
 
 def _status(text: str) -> Any:
