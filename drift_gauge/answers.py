@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,7 @@ def _problem(name: str, rank: int, row: Any, column: str | None, expected: str) 
     return Problem("row", "<retriever>", rank, name, column, shown, message)
 
 
-def rates(expected: Sequence[Iterable[str]], answers: Sequence[Rows]) -> columns.Rates:
+def rates(expected: Sequence[Sequence[str]], answers: Sequence[Rows]) -> columns.Rates:
     """Measure checked rows.
 
     Args:

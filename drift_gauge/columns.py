@@ -5,8 +5,9 @@ The numbers are those of `drift_gauge.metrics`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -76,7 +77,7 @@ class Totals:
         )
 
 
-def encode(*columns: Sequence[Iterable[str]]) -> tuple[Codes, ...]:
+def encode(*columns: Sequence[Sequence[str]]) -> tuple[Codes, ...]:
     """Turn columns of lists of titles into codes, the same code for the same title.
 
     Args:
@@ -90,17 +91,16 @@ def encode(*columns: Sequence[Iterable[str]]) -> tuple[Codes, ...]:
         >>> expected.tolist(), retrieved.tolist()
         ([[0, 1]], [[0, 2, 0]])
     """
-    known: dict[str, int] = {}
-    return tuple(
-        _padded([[known.setdefault(title, len(known)) for title in row] for row in column])
-        for column in columns
-    )
+    distinct = dict.fromkeys(chain.from_iterable(chain.from_iterable(columns)))
+    codes = dict(zip(distinct, range(len(distinct)), strict=True))
+    return tuple(_padded(column, codes) for column in columns)
 
 
-def _padded(rows: Sequence[Sequence[int]]) -> Codes:
-    padded = np.full((len(rows), max(map(len, rows), default=0)), NOTHING, np.int32)
-    for at, row in enumerate(rows):
-        padded[at, : len(row)] = row
+def _padded(column: Sequence[Sequence[str]], codes: dict[str, int]) -> Codes:
+    lengths = np.fromiter(map(len, column), np.int64, len(column))
+    padded = np.full((len(column), int(lengths.max(initial=0))), NOTHING, np.int32)
+    flat = map(codes.__getitem__, chain.from_iterable(column))
+    padded[np.arange(padded.shape[1]) < lengths[:, None]] = np.fromiter(flat, np.int32)
     return padded
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 _BITS = 53  # of a float's mantissa
-_LOW = 27  # of them, summed apart so that no sum leaves 64 bits
+_LOW = 27  # of them, summed apart
+_BLOCK = 1 << 20  # values at a time, so that no sum of parts reaches 2⁵³
 _SCALE = 1074 + _BITS  # every finite float is a whole multiple of 2 ** -_SCALE
 
 
@@ -36,9 +36,8 @@ class ExactSum:
         array: npt.NDArray[np.float64] = np.asarray(values, np.float64).reshape(-1)
         if not np.isfinite(array).all():
             raise ValueError("Expected argument `values` to be finite but got NaN or infinity")
-        mantissas, exponents = np.frexp(array)
-        whole = np.ldexp(mantissas, _BITS).astype(np.int64)
-        return cls(_sum_by_exponent(whole, exponents), array.size)
+        blocks = range(0, array.size, _BLOCK)
+        return cls(sum(_units(array[at : at + _BLOCK]) for at in blocks), array.size)
 
     def __add__(self, other: ExactSum) -> ExactSum:
         return ExactSum(self.units + other.units, self.n + other.n)
@@ -48,11 +47,16 @@ class ExactSum:
         return self.units / (self.n << _SCALE) if self.n else None
 
 
-def _sum_by_exponent(whole: npt.NDArray[np.int64], exponents: npt.NDArray[Any]) -> int:
-    units = 0
-    for exponent in np.unique(exponents).tolist():
-        same = whole[exponents == exponent]
-        high, low = same >> _LOW, same & ((1 << _LOW) - 1)
-        total = (int(high.sum()) << _LOW) + int(low.sum())
-        units += total << (exponent + _SCALE - _BITS)
-    return units
+def _units(values: npt.NDArray[np.float64]) -> int:
+    """Sum floats that have the same exponent, then the sums with Python's integers."""
+    mantissas, exponents = np.frexp(values)
+    whole = (mantissas * 2.0**_BITS).astype(np.int64)
+    lowest = int(exponents.min())
+    high, low = (
+        np.bincount(exponents - lowest, part)  # of whole numbers below 2⁵³, hence exact
+        for part in (whole >> _LOW, whole & ((1 << _LOW) - 1))
+    )
+    total = 0
+    for at in np.flatnonzero(high.astype(bool) | low.astype(bool)).tolist():
+        total += ((int(high[at]) << _LOW) + int(low[at])) << (at + lowest + _SCALE - _BITS)
+    return total

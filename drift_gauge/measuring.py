@@ -76,7 +76,8 @@ def anchor(args: argparse.Namespace) -> Anchor:
             blessed with another retriever.
         OSError: a file cannot be read.
     """
-    found = Anchor.of(args.retriever, golden_set(args), load_baseline(baseline_path(args)))
+    path = baseline_path(args)
+    found = Anchor.of(args.retriever, golden_set(args), load_baseline(path))
     return replace(found, constitution=getattr(args, "constitution", None))
 
 

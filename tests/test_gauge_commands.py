@@ -233,7 +233,8 @@ def test_titles_that_the_corpus_lacks_are_named(corpus, capsys):
 
 def test_a_retriever_of_ones_own_is_gated(tmp_path, baseline):
     (tmp_path / "mine.py").write_text(
-        "from drift_gauge.retrievers import embedded_retriever\nask = embedded_retriever().__call__\n"
+        "from drift_gauge.retrievers import embedded_retriever\n"
+        "ask = embedded_retriever().__call__\n"
     )
     path = baseline(retriever="mine:ask")
     command = [sys.executable, "-m", "drift_gauge", "gate", "--approved", "--retriever", "mine:ask"]
