@@ -105,7 +105,7 @@ def run(folder: Path) -> tuple[list[Day], list[Day]]:
     proposals = list(zip(_REVERSIBLE, _IRREVERSIBLE, strict=True))
     second = [
         (
-            f"{reversible} reversible and {irreversible} irreversible of {_WINDOW} proposals",
+            f"{reversible} reversible, {irreversible} irreversible of {_WINDOW}",
             System(corpus),
             (reversible, irreversible),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from drift_core.files import replacing
@@ -25,6 +25,7 @@ _COLORS = {  # of Okabe and Ito, which colour-blind people can tell apart
     "min_conductance": "#009E73",
 }
 _OTHER, _ALARM, _INK, _REACH = "#999999", "#D55E00", "#222222", "#007A5A"
+_LEGEND: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "frameon": False}
 _ON_TOP: dict[str, Any] = {"clip_on": False, "zorder": 3}
 
 
@@ -61,7 +62,7 @@ def plot_history(readings: Sequence[Reading], path: str | os.PathLike[str]) -> N
 def new_figure(panels: int) -> tuple[Any, list[Any]]:
     """Give a figure with panels side by side, without touching matplotlib's global state."""
     figure = extras.load("matplotlib.figure", "plots").Figure(
-        figsize=(1 + 7 * panels, 4.8), layout="constrained"
+        figsize=(1 + 8 * panels, 4.8), layout="constrained"
     )
     return figure, list(figure.subplots(1, panels, squeeze=False)[0])
 
@@ -94,8 +95,7 @@ def draw_drift(axes: Any, readings: Sequence[Reading]) -> None:
             linewidth=0,
         )
     axes.plot(times, values, color=_INK, marker="o", markersize=4, label="D", **_ON_TOP)
-    theta = [reading.theta for reading in readings]
-    axes.plot(times, theta, color=_ALARM, linestyle="--", drawstyle="steps-post", label="Θ")
+    _draw_theta(axes, times, [reading.theta for reading in readings])
     _mark_alarms(axes, readings)
     _mark_infinite(axes, [reading.time for reading in readings if math.isinf(reading.drift)])
     _finish(axes, "in tolerances")
@@ -124,7 +124,18 @@ def draw_reach(
             label="reach out of band",
             **_ON_TOP,
         )
-    axes.legend(loc="upper left", frameon=False)
+    axes.legend(**_LEGEND)
+
+
+def _draw_theta(axes: Any, times: Sequence[datetime], theta: Sequence[float]) -> None:
+    """Draw Θ from edge to edge, or as steps if it was changed."""
+    style = {"color": _ALARM, "linestyle": "--", "label": "Θ"}
+    if len(set(theta)) == 1:
+        axes.axhline(theta[0], **style)
+    else:
+        axes.plot(times, theta, drawstyle="steps-post", **style)
+    if len(set(times)) == 1:
+        axes.set_xlim(times[0] - timedelta(days=1), times[0] + timedelta(days=1))
 
 
 def _finish(axes: Any, label: str) -> None:
@@ -140,7 +151,7 @@ def _finish(axes: Any, label: str) -> None:
     axes.grid(axis="y", alpha=0.25)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
-    axes.legend(loc="upper left", frameon=False)
+    axes.legend(**_LEGEND)
 
 
 def _layer(reading: Reading, name: str) -> float:
