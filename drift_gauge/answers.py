@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,22 @@ from drift_gauge.documents import text_fault
 from drift_gauge.numbers import number_fault
 
 Rows = Sequence[Mapping[str, Any]]
+
+
+def first(name: str, k: int, answer: Any) -> Rows:
+    """Give the first k rows of an answer.
+
+    Args:
+        name: of the query.
+        k: at least 1.
+        answer: an iterable of rows.
+
+    Raises:
+        InvalidInput: a ValueError; it is no such thing.
+    """
+    if isinstance(answer, (str, bytes, Mapping)) or not isinstance(answer, Iterable):
+        raise InvalidInput([_problem(name, 0, answer, None, "a list of rows")])
+    return list(islice(answer, k))
 
 
 def check(ids: Sequence[str], answers: Sequence[Rows]) -> None:

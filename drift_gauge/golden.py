@@ -241,7 +241,9 @@ def evaluate_rows(
         retriever: the name of the retriever, for the report.
     """
     _check_queries(golden)
-    top = [list(found)[: query.k] for query, found in zip(golden, rows, strict=True)]
+    top = [
+        answers.first(query.id, query.k, found) for query, found in zip(golden, rows, strict=True)
+    ]
     answers.check([query.id for query in golden], top)
     titles = [tuple(row["title"] for row in found) for found in top]
     rates = answers.rates([query.expected for query in golden], top)

@@ -16,6 +16,8 @@ from drift_core.strict_json import StrictJsonError, dumps, loads
 
 Path = str | os.PathLike[str]
 
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)  # as Windows wants it
+
 
 def append(path: Path, row: Mapping[str, Any]) -> None:
     """Append one row and wait until the disk has it; makes the file and its folder.
@@ -30,11 +32,13 @@ def append(path: Path, row: Mapping[str, Any]) -> None:
         OSError: the file cannot be written.
         ValueError: the row is not strict JSON.
     """
-    line = (dumps(dict(row), ascii_only=True) + "\n").encode()
+    text = dumps(dict(row), ascii_only=True)
+    _parsed(text)  # what could not be read back must not be acknowledged
+    line = f"{text}\n".encode()
     folder = os.path.dirname(os.path.realpath(path))
     os.makedirs(folder, exist_ok=True)
     is_new = not os.path.exists(path)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+    handle = os.open(path, _FLAGS, 0o666)
     try:
         with _locked(handle):
             size = os.fstat(handle).st_size
@@ -111,9 +115,13 @@ def read(path: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[Problem]]:
     return rows, torn
 
 
+def _parsed(text: str) -> Any:
+    return loads(text, int_bits=64)  # a time in milliseconds does not fit in 32
+
+
 def _object(raw: bytes) -> dict[str, Any]:
     try:
-        value = loads(raw.decode("utf-8-sig"))
+        value = _parsed(raw.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise StrictJsonError("json_invalid", "not UTF-8") from None
     if not isinstance(value, dict):

@@ -35,8 +35,11 @@ class TrigramVectors:
     """
 
     def __init__(self, texts: Sequence[str], max_features: int = MAX_FEATURES) -> None:
-        _, key, _ = _counted(texts)
-        known, frequency = np.unique(key, return_counts=True)
+        number, key = _spelled(texts)
+        known, code = np.unique(key, return_inverse=True)
+        pairs = np.sort(number * len(known) + code)
+        pairs = pairs[np.diff(pairs, prepend=-1) > 0]  # here many times as fast as np.unique
+        frequency = np.bincount(pairs % max(1, len(known)), minlength=len(known))
         kept = np.argsort(-frequency, kind="stable")[: whole("max_features", max_features, 1)]
         kept.sort()
         self.trigrams: Ints = known[kept]
@@ -44,30 +47,25 @@ class TrigramVectors:
 
     def __call__(self, texts: Sequence[str]) -> Matrix:
         """Give one row of length 1 for each text; zeros for a text without known trigrams."""
-        text, key, times = _counted(texts)
-        matrix = np.zeros((len(texts), len(self.trigrams)), np.float32)
-        if len(self.trigrams):
-            column = np.minimum(np.searchsorted(self.trigrams, key), len(self.trigrams) - 1)
+        number, key = _spelled(texts)
+        width = len(self.trigrams)
+        matrix = np.zeros((len(texts), width), np.float32)
+        if width:
+            column = np.minimum(np.searchsorted(self.trigrams, key), width - 1)
             known = self.trigrams[column] == key
-            text, column, times = text[known], column[known], times[known]
-            matrix[text, column] = (1 + np.log(times)) * self.idf[column]
+            cell, times = np.unique(number[known] * width + column[known], return_counts=True)
+            matrix.reshape(-1)[cell] = (1 + np.log(times)) * self.idf[cell % width]
         return unit_rows(matrix)
 
 
-def _counted(texts: Sequence[str]) -> tuple[Ints, Ints, Ints]:
-    """Count trigrams: number of the text, trigram, how often; sorted by the first two."""
+def _spelled(texts: Sequence[str]) -> tuple[Ints, Ints]:
+    """Give every trigram of every text: the number of the text, and three code points as one."""
     padded = [f" {' '.join(_plain(text).split())} " for text in texts]
     points = np.frombuffer("".join(padded).encode("utf-32-le"), np.uint32).astype(np.int64)
     number = np.repeat(np.arange(len(padded)), [len(text) for text in padded])
     inside = (points[1:-1] != _SPACE) & (number[2:] == number[:-2])
     keys = (points[:-2] << 2 * _CHARACTER) | (points[1:-1] << _CHARACTER) | points[2:]
-    keys, number = keys[inside], number[:-2][inside]
-    order = np.lexsort((keys, number))
-    keys, number = keys[order], number[order]
-    starts = np.flatnonzero(
-        np.concatenate(([True], (keys[1:] != keys[:-1]) | (number[1:] != number[:-1])))
-    )[: len(keys)]
-    return number[starts], keys[starts], np.diff(np.append(starts, len(keys)))
+    return number[:-2][inside], keys[inside]
 
 
 def _plain(text: str) -> str:

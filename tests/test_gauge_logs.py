@@ -180,7 +180,11 @@ def test_a_ledger_keeps_what_it_was_given(tmp_path):
             ledger.append(bad)
     with pytest.raises(ValueError, match=r"not JSON compliant|Out of range float"):
         ledger.append({"class": 1, "cost": float("nan")})
+    with pytest.raises(ValueError, match="beyond 64 bits"):
+        ledger.append({"class": 1, "big": 2**70})
     assert len(ledger.all()) == 2
+    ledger.append({"class": 1, "milliseconds": 1_767_225_600_000})
+    assert ledger.all()[-1]["milliseconds"] == 1_767_225_600_000
 
 
 def test_two_processes_append_to_one_ledger(tmp_path):
