@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from drift_core.problems import InvalidInput, escaped
 from drift_gauge import extras
 from drift_gauge.documents import problem
@@ -33,7 +35,10 @@ class LanceRetriever:
         Raises:
             InvalidInput: a ValueError; a cosine distance lies outside [0, 2].
         """
-        search = self.table.search(self.embed(query)).distance_type(self.metric)
+        vector = self.embed(query)
+        if self.metric == "cosine" and not np.any(vector):
+            return []  # it has no direction; older versions of LanceDB give NaN for it
+        search = self.table.search(vector).distance_type(self.metric)
         found = search.select(["title", "_distance"]).limit(k).to_list()
         if self.metric != "cosine":
             return list(found)

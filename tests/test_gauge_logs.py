@@ -125,6 +125,29 @@ def test_a_killed_blessing_loses_nothing_acknowledged(tmp_path):
         assert bless.bless(work / "baseline.json", document).old_sha256 == newest
 
 
+def test_the_disk_has_it_before_it_is_acknowledged(tmp_path, monkeypatch):
+    calls = []
+
+    def watched(name):
+        call = getattr(os, name)
+
+        def record(*arguments, **options):
+            calls.append(name)
+            return call(*arguments, **options)
+
+        monkeypatch.setattr(os, name, record)
+
+    for name in ("write", "fsync", "replace"):
+        watched(name)
+    EffectLedger(tmp_path / "ledger.jsonl").append(1)
+    assert calls == ["write", "fsync", "fsync"]  # the line, then the name of the new file
+    calls.clear()
+    path = tmp_path / "baseline.json"
+    bless.bless(path, bless.renewed(path, "mine", ANCHOR))
+    # the log and its name, then the new baseline: content first, name last
+    assert calls == ["write", "fsync", "fsync", "fsync", "replace", "fsync"]
+
+
 def test_a_file_cut_at_any_byte(tmp_path):
     path = tmp_path / "ledger.jsonl"
     ledger = EffectLedger(path)
