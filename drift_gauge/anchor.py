@@ -43,6 +43,8 @@ class Anchor:
         golden: Sequence[GoldenQuery] | None = None,
         baseline: Mapping[str, Any] | None = None,
         cfg: DriftConfig | None = None,
+        *,
+        file: documents.Path = documents.IN_MEMORY,
     ) -> Anchor:
         """Fill up what is None: from the package, and the configuration from the baseline.
 
@@ -51,6 +53,7 @@ class Anchor:
             golden: the queries; an empty set is an error, not the default.
             baseline: a whole baseline, or its `metrics` section; an empty one is an error.
             cfg: tolerances and Θ.
+            file: what a problem calls the baseline.
 
         Raises:
             ValueError: the golden set or the baseline is empty or wrong, or the baseline is that
@@ -61,7 +64,7 @@ class Anchor:
             raise ValueError("Expected argument `golden` to hold at least one query but got none")
         blessed = load_baseline() if baseline is None else baseline
         blessed_metrics(blessed)  # raises what is wrong with it
-        _check_retriever(retriever, blessed)
+        _check_retriever(retriever, blessed, file)
         if cfg is not None:
             return cls(queries, blessed, cfg, ())
         config = config_of(blessed) if "metrics" in blessed else DriftConfig()
@@ -69,12 +72,12 @@ class Anchor:
         return cls(queries, blessed, config, () if "drift" in blessed else (without,))
 
 
-def _check_retriever(retriever: Retriever | str, baseline: Mapping[str, Any]) -> None:
+def _check_retriever(
+    retriever: Retriever | str, baseline: Mapping[str, Any], file: documents.Path
+) -> None:
     """Hold the name of a retriever to the one that a baseline was blessed with."""
     name = retriever if isinstance(retriever, str) else getattr(retriever, "name", None)
     blessed = baseline.get("retriever")
     if name is not None and blessed is not None and name != blessed:
         message = f"blessed with {escaped(blessed)}, but the retriever is {escaped(name)}"
-        raise InvalidInput(
-            [documents.problem("retriever", documents.IN_MEMORY, "retriever", message)]
-        )
+        raise InvalidInput([documents.problem("retriever", file, "retriever", message)])

@@ -61,13 +61,23 @@ def _document(path: Path) -> tuple[str, str]:
     return first[2:].strip() if first.startswith("# ") else "", rest.strip()
 
 
-def unknown_titles(golden: Iterable[GoldenQuery], titles: Iterable[str]) -> list[Problem]:
-    """Name the expected titles that a corpus does not have."""
+def unknown_titles(
+    golden: Iterable[GoldenQuery],
+    titles: Iterable[str],
+    file: str | os.PathLike[str] = "<golden set>",
+) -> list[Problem]:
+    """Name the expected titles that a corpus does not have.
+
+    Args:
+        golden: the queries.
+        titles: of the corpus.
+        file: what the problems call the golden set.
+    """
     known = set(titles)
     return [
         Problem(
             "unknown_title",
-            "<golden set>",
+            str(file),
             None,
             query.id,
             "expected",

@@ -19,6 +19,7 @@ from drift_gauge.corpus import load_corpus, unknown_titles
 from drift_gauge.golden import (
     BASELINE_PATH,
     GOLDEN_DIR,
+    GOLDEN_SET_PATH,
     GoldenQuery,
     GoldenReport,
     evaluate,
@@ -77,7 +78,7 @@ def anchor(args: argparse.Namespace) -> Anchor:
         OSError: a file cannot be read.
     """
     path = baseline_path(args)
-    found = Anchor.of(args.retriever, golden_set(args), load_baseline(path))
+    found = Anchor.of(args.retriever, golden_set(args), load_baseline(path), file=path)
     return replace(found, constitution=getattr(args, "constitution", None))
 
 
@@ -92,7 +93,7 @@ def ask(args: argparse.Namespace, golden: Sequence[GoldenQuery]) -> Measured:
     structural = documents.read_checked(args.structure, _structure) if args.structure else {}
     corpus = load_corpus(args.corpus) if args.corpus else load_corpus()
     if args.retriever in SHIPPED:
-        problems = unknown_titles(golden, corpus)
+        problems = unknown_titles(golden, corpus, args.golden or GOLDEN_SET_PATH)
         if problems:
             raise InvalidInput(problems)
     with _status(f"asking {args.retriever}"), opened(args.retriever, corpus) as retriever:

@@ -23,6 +23,9 @@ class MatrixRetriever:
         texts: n texts, embedded when the retriever is made.
         embed: m texts → m × d vectors, each of length 1, or 0 for a text that says nothing.
 
+    Raises:
+        ValueError: there is no document.
+
     Example:
         >>> def embed(texts):
         ...     return np.array([[text == "a", text == "b"] for text in texts], np.float32)
@@ -34,6 +37,8 @@ class MatrixRetriever:
     def __init__(
         self, name: str, titles: Sequence[str], texts: Sequence[str], embed: Embed
     ) -> None:
+        if not titles:
+            raise ValueError("Expected argument `titles` to hold at least one but got none")
         self.name = name
         self.titles = list(titles)
         self.embed = embed

@@ -268,17 +268,19 @@ def test_whole_baseline_and_metrics_section_give_the_same():
         drift.drift_from_report(report, DOCUMENT, DriftConfig(), intact=True)
 
 
-def signed_graph(n, edges, seed):
+def signed_graph(n, edges, seed, mean=0.0):
     rng = np.random.default_rng(seed)
     graph = networkx.gnm_random_graph(n, edges, seed=seed)
     for a, b in graph.edges:
-        graph.edges[a, b]["weight"] = float(rng.normal())
+        graph.edges[a, b]["weight"] = float(rng.normal(mean))
     return graph
 
 
-@pytest.mark.parametrize(("n", "edges"), [(12, 20), (60, 300), (400, 3000)])
-def test_frustration_is_the_smallest_eigenvalue_of_the_signed_laplacian(n, edges):
-    graph = signed_graph(n, edges, seed=n)
+@pytest.mark.parametrize(
+    ("n", "edges", "mean"), [(12, 20, 0), (60, 300, 0), (400, 3000, 0), (400, 3000, -5)]
+)
+def test_frustration_is_the_smallest_eigenvalue_of_the_signed_laplacian(n, edges, mean):
+    graph = signed_graph(n, edges, n, mean)
     weights = networkx.to_numpy_array(graph)
     degree = np.abs(weights).sum(axis=1)
     kept = degree > 0

@@ -134,6 +134,8 @@ def test_ranking_by_hand():
     assert ask.batch(["x", "y"], 1) == [ask("x", 1), ask("y", 1)]
     with pytest.raises(ValueError, match="`k`"):
         ask("x", 0)
+    with pytest.raises(ValueError, match="`titles` to hold at least one"):
+        retrievers.embedded_retriever({})
 
 
 @pytest.mark.lancedb
