@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from drift_core.problems import escaped
@@ -48,10 +49,10 @@ def _clipped(text: str) -> str:
     return text if len(text) <= 24 else f"{text[:20]}… ({len(text)} characters)"
 
 
-def _bounded_int(text: str) -> int:
+def _bounded_int(text: str, bits: int) -> int:
     # Digits are counted first: Python refuses to convert very long ones.
-    if len(text) > 11 or not -INT32_MAX - 1 <= int(text) <= INT32_MAX:
-        raise StrictJsonError("json_number", f"integer {_clipped(text)} is beyond 32 bits")
+    if len(text) > 20 or not -(2 ** (bits - 1)) <= int(text) < 2 ** (bits - 1):
+        raise StrictJsonError("json_number", f"integer {_clipped(text)} is beyond {bits} bits")
     return int(text)
 
 
@@ -85,14 +86,15 @@ def _depth(text: str) -> int:
     return deepest
 
 
-def loads(text: str) -> Any:
+def loads(text: str, *, int_bits: int = 32) -> Any:
     """Parse strict JSON.
 
     Args:
         text: one JSON document.
+        int_bits: what integers have to fit in, at most 64.
 
     Returns:
-        The decoded value; integers lie within 32 bits, floats are finite, all text can be
+        The decoded value; integers lie within `int_bits` bits, floats are finite, all text can be
         written as UTF-8.
 
     Raises:
@@ -114,7 +116,7 @@ def loads(text: str) -> Any:
             text,
             object_pairs_hook=_unique,
             parse_constant=_no_constant,
-            parse_int=_bounded_int,
+            parse_int=partial(_bounded_int, bits=int_bits),
             parse_float=_finite_float,
         )
     except json.JSONDecodeError as error:

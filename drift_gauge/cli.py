@@ -1,0 +1,35 @@
+"""The command `python -m drift_gauge`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from drift_core.console import PROBLEMS, guarded
+from drift_core.problems import printable
+from drift_gauge import arguments
+from drift_gauge.extras import MissingExtra
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `python -m drift_gauge`.
+
+    Args:
+        argv: arguments, without the name of the command; those of the process if None.
+
+    Returns:
+        The exit code: 0 fine, 1 problems found, 3 out of band or gate closed. Wrong usage exits
+        with 2.
+    """
+    args = arguments.all_commands().parse_args(argv)
+    return guarded(_run, args)
+
+
+def _run(args: argparse.Namespace) -> int:
+    try:
+        code: int = args.run(args)
+        return code
+    except MissingExtra as error:
+        print(printable(str(error)), file=sys.stderr)
+        return PROBLEMS
