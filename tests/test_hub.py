@@ -71,8 +71,15 @@ def hub(built, tmp_path_factory):
         known = environment(endpoint, folder / "home", HF_TOKEN="hf_test")
         done = command("hub", "push", built, "--yes", env=known)
         assert done.returncode == 0, done.stderr
-        assert done.stdout.count("/commit/") == 2
+        assert done.stdout.count("/commit/") == len(names(built))
         yield endpoint
+
+
+def names(built):
+    """Give what the Hub calls the repositories that were built."""
+    from drift_onset.hub import build
+
+    return [f"{one.type}s/{one.id}" for one in build.read(built).repositories]
 
 
 LOAD = """
@@ -166,13 +173,15 @@ def test_the_first_lines_of_the_readme_run_on_every_source(root, hub, built, clo
 def test_pull_requests_leave_main_as_it_is(built, tmp_path):
     folder = tmp_path / "repositories"
     repositories = {}
-    for name in (f"datasets/{DATASET}", f"spaces/{METRIC}"):
+    for name in names(built):
         repositories[name] = folder / name
         repositories[name].mkdir(parents=True)
     with serving(repositories, new=folder) as endpoint:
         known = environment(endpoint, tmp_path / "home", HF_TOKEN="hf_test")
         done = command("hub", "push", built, "--yes", "--create-pr", env=known)
-    assert (done.returncode, done.stdout.count("/discussions/1")) == (0, 2), done.stderr
+    assert (done.returncode, done.stdout.count("/discussions/1")) == (0, len(repositories)), (
+        done.stderr
+    )
     assert not [path for path in folder.rglob("*") if path.is_file()]
 
 
@@ -212,17 +221,30 @@ def test_the_wheel_of_a_space_is_what_its_requirements_name(clone, tmp_path):
 def test_every_space_starts_from_its_folder_and_scores(root, hub, built, tmp_path):
     from gradio_client import Client, handle_file
 
+    def asked(address, name, *values):
+        client = Client(address, verbose=False, analytics_enabled=False)
+        return client.predict(*values, api_name=name)
+
     for folder in sorted(path.parent for path in built.glob("*/app.py")):
         with space(folder, tmp_path) as address:
             with urllib.request.urlopen(address) as page:
                 assert b"gradio" in page.read()
             if folder.name == "reasoning_state":
-                example = root / "baseline" / "example_predictions.csv"
-                found = Client(address, verbose=False, analytics_enabled=False).predict(
-                    handle_file(str(example)), api_name="/score"
-                )
+                file = handle_file(str(root / "baseline" / "example_predictions.csv"))
+                found = asked(address, "/score", file)
                 assert found[0].startswith("n = 12")
                 assert ["component_mean", "0.144"] in [row[:2] for row in found[1]["data"]]
+            elif folder.name == "denoising_trajectory":
+                file = handle_file(str(root / "examples" / "synthetic_demo.jsonl"))
+                found = asked(address, "/measure", file)
+                assert found[0].startswith("n = 15")
+                assert ["oscillation", "mean_flip_rate", "1.000"] in [
+                    [row[0].split(" / ")[-1], *row[1:]] for row in found[1]["data"]
+                ]
+            else:
+                rows = '[{"titles": ["a"]}]', '[{"expected": ["a", "b"], "k": 1}]'
+                assert '"recall_at_k": 0.5' in asked(address, "/measure", *rows, "")
+                assert "Expected" in asked(address, "/measure", "[]", '[{"k": 0}]', "")
 
 
 class space:  # noqa: N801
