@@ -65,8 +65,8 @@ def predict(constraints: Sequence[str], steps: Sequence[str]) -> dict[str, Any]:
         values: tuple[Any, ...] = (_NO_DRIFT, None, schema.NONE, _NOT_APPLICABLE, None)
         return dict(zip(schema.targets(), values, strict=True))
     lost = 1 + _closest(steps[onset - 1], constraints)
-    options = schema.definition("mechanism_family")["oneOf"]
-    families = {o["const"]: o["description"] for o in options if o["const"] != schema.NONE}
+    families = schema.meanings("mechanism_family")
+    del families[schema.NONE]
     family = list(families)[_closest(constraints[lost - 1], list(families.values()))]
     after = steps[onset:]
     if any(_CORRECTING.search(text) for text in after):
