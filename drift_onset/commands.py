@@ -30,7 +30,7 @@ def print_problems(problems: Sequence[Problem], as_json: bool = False) -> None:
         return
     for problem in problems:
         print(problem, file=sys.stderr)
-    print(f"{_counted(len(problems), 'problem')} found", file=sys.stderr)
+    print(f"{counted(len(problems), 'problem')} found", file=sys.stderr)
 
 
 def _print_json(value: object, indent: int | None = None) -> None:
@@ -38,11 +38,12 @@ def _print_json(value: object, indent: int | None = None) -> None:
     print(dumps(value, indent=indent, ascii_only=not utf8))
 
 
-def _counted(n: int, noun: str) -> str:
+def counted(n: int, noun: str) -> str:
+    """Give a number with its noun, in the plural unless there is one."""
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
-def _overwrites(outputs: Sequence[str | None], inputs: Sequence[str]) -> bool:
+def overwrites(outputs: Sequence[str | None], inputs: Sequence[str]) -> bool:
     """Tell, and say, whether a file to write is one to read or is to be written twice."""
     seen = {os.path.realpath(path): path for path in inputs}
     for output in filter(None, outputs):
@@ -85,7 +86,7 @@ def score(args: argparse.Namespace) -> int:
         expected = ", ".join(report.TABLE_ENDINGS)
         print(printable(f"--table {args.table}: expected {expected}"), file=sys.stderr)
         return USAGE
-    if _overwrites([args.output, args.table], [args.gold, args.predictions]):
+    if overwrites([args.output, args.table], [args.gold, args.predictions]):
         return USAGE
     pairs = _pairs(args, args.on_invalid)
     options = {"on_invalid": args.on_invalid, "resamples": args.resamples, "seed": args.seed}
@@ -117,7 +118,7 @@ def score_as_json(args: argparse.Namespace) -> int:
     """Print the JSON report, and write it with --output: what scorer/score.py does."""
     from drift_onset import evaluation
 
-    if _overwrites([args.output], [args.gold, args.predictions]):
+    if overwrites([args.output], [args.gold, args.predictions]):
         return USAGE
     report = evaluation.report_pairs(_pairs(args))
     if args.output:
@@ -149,7 +150,7 @@ def validate(args: argparse.Namespace) -> int:
         return PROBLEMS
     if not args.json:
         for path, n in checked:
-            print(printable(f"{path}: {_counted(n, 'row')} checked, no problems"))
+            print(printable(f"{path}: {counted(n, 'row')} checked, no problems"))
         for text in card.advice(Path(args.root)) if args.kind == "repository" else ():
             print(printable(text))
     return OK
@@ -159,10 +160,10 @@ def baseline(args: argparse.Namespace) -> int:
     """Write weak heuristic predictions."""
     from drift_onset import baseline as heuristic
 
-    if _overwrites([args.output], [args.blind]):
+    if overwrites([args.output], [args.blind]):
         return USAGE
     n = heuristic.run(args.blind, args.output)
-    print(printable(f"{args.output}: {_counted(n, 'prediction')} written"))
+    print(printable(f"{args.output}: {counted(n, 'prediction')} written"))
     return OK
 
 

@@ -1,4 +1,4 @@
-"""What inspect-ai finds under the name of this package: `inspect eval drift_onset/reasoning_drift`."""
+"""What inspect-ai finds under the name of the package: `drift_onset/reasoning_drift`."""
 
 from __future__ import annotations
 
