@@ -9,7 +9,8 @@ from pathlib import Path
 from drift_core.problems import printable
 from drift_onset.commands import OK, PROBLEMS, USAGE, counted, overwrites, print_problems
 
-TASKS = {"inspect": "inspect_task.py", "lm-eval": "lm_eval"}
+# What each harness wants to be told; inspect takes a whole path only with the name of a task.
+TASKS = {"inspect": "inspect_task.py@reasoning_drift", "lm-eval": "lm_eval"}
 
 
 def from_inspect(args: argparse.Namespace) -> int:
