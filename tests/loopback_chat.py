@@ -47,7 +47,7 @@ def chatting(answer: Callable[[str], str | None], refuse_first: int = 0) -> Iter
         def log_message(self, *_):
             pass
 
-        def do_POST(self):  # noqa: N802
+        def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             with lock:
                 running[0] += 1

@@ -158,10 +158,13 @@ prose = st.text(st.characters(exclude_characters='{}"<', exclude_categories=["Cs
 
 
 @settings(max_examples=150, deadline=None)
-@given(state=lawful, before=prose, after=prose, indent=st.sampled_from([None, 0, 3]), data=st.data())
+@given(
+    state=lawful, before=prose, after=prose, indent=st.sampled_from([None, 0, 3]), data=st.data()
+)
 def test_prose_order_and_case_do_not_matter(state, before, after, indent, data):
     keys = data.draw(st.permutations(list(state)))
     form = data.draw(st.sampled_from([str.upper, str.title, "predicted_{}".format]))
+    indent = data.draw(st.sampled_from([None, 0, 3]))
     text = json.dumps({form(key): state[key] for key in keys}, indent=indent)
     assert state_of(read(f"{before}{text}{after}")) == state
 
@@ -205,7 +208,9 @@ def test_what_is_read_of_spoilt_text_is_a_valid_row(state, data, tmp_path_factor
         assert evaluation.validate_predictions(blind / "p.csv", blind / "b.csv") == (1, [])
 
 
-@pytest.mark.parametrize("part", ['{"a" ', '{"a":{', '{"', '{"outcome_mode":"', "{", "\\frac{a}{b}"])
+@pytest.mark.parametrize(
+    "part", ['{"a" ', '{"a":{', '{"', '{"outcome_mode":"', "{", "\\frac{a}{b}"]
+)
 def test_hostile_text_takes_no_quadratic_time(part):
     """Ten times the text takes about ten times as long, not a hundred times."""
     spent = []

@@ -14,7 +14,12 @@ except ModuleNotFoundError:  # Python 3.10; pytest brings tomli there
 
 pytestmark = pytest.mark.loading
 
-PAGES = ["README.md", "dataset_card.md", "metric/reasoning_state/README.md"]
+PAGES = [
+    "README.md",
+    "dataset_card.md",
+    "metric/reasoning_state/README.md",
+    "docs/running_models.md",
+]
 BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```$", re.M | re.S)
 
 
@@ -122,7 +127,7 @@ def test_front_matter_is_that_of_the_schema(root):
 @pytest.mark.parametrize(
     "module",
     ["drift_core.strict_json", "drift_core.files", "drift_core.problems", "drift_onset"]
-    + [f"drift_onset.{name}" for name in ("schema", "uncertainty", "evaluation")]
+    + [f"drift_onset.{n}" for n in ("schema", "uncertainty", "evaluation", "prompt", "answers")]
     + ["reasoning_drift"],
 )
 def test_docstring_examples_run(module):

@@ -2,14 +2,16 @@
 
 import json
 import random
+import sys
 from collections import Counter
+from pathlib import Path
 
 import jsonschema_rs
 import pytest
 from random_states import TARGETS, lawful_state
 
 import drift_onset
-from drift_onset import answers, prompt, schema
+from drift_onset import answers, cli, prompt, schema
 from drift_onset.answers import Answer
 from drift_onset.harness import scenarios, scoring
 
@@ -163,3 +165,28 @@ def test_one_scenario_twice_among_the_references_is_refused():
     answer = read(prompt.answer(row), row)
     with pytest.raises(drift_onset.InvalidInput, match="duplicate_id"):
         scoring.metrics(2 * [scenarios.gold(row)], [answer])
+
+
+def test_from_inspect_names_the_extra_that_it_needs(root, tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
+    made = tmp_path / "p.csv"
+    assert cli.main(["from-inspect", str(root / "README.md"), "--output", str(made)]) == 1
+    assert "pip install 'reasoning-drift[inspect]'" in capsys.readouterr().err
+    assert not made.exists()
+
+
+def test_the_tasks_are_where_the_command_says(capsys):
+    import yaml
+
+    for harness in ("inspect", "lm-eval"):
+        assert cli.main(["tasks", harness]) == 0
+        path = Path(capsys.readouterr().out.strip().partition("@")[0])
+        assert path.exists()
+    names = set()
+    for file in path.glob("*.yaml"):
+        loader = type("Loader", (yaml.SafeLoader,), {})
+        yaml.add_constructor("!function", lambda at, node: node.value, loader)
+        names.add(yaml.load(file.read_text(encoding="utf-8"), loader)["task"])
+    assert names >= {"reasoning_drift", "reasoning_drift_dev", "reasoning_drift_train"}
+    page = (Path(__file__).parents[1] / "docs" / "running_models.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in page for name in names)
