@@ -227,6 +227,7 @@ def test_scoring_one_sample_and_none_is_defined(meant):
 
 FAULTS = {
     "another task": ("log_task", lambda log: log.eval.metadata.clear()),
+    "samples of another": ("log_task", lambda log: log.samples[0].metadata.clear()),
     "half-finished": ("log_unfinished", lambda log: setattr(log, "status", "started")),
     "cancelled": ("log_unfinished", lambda log: setattr(log, "status", "cancelled")),
     "no samples": ("log_samples", lambda log: setattr(log, "samples", [])),

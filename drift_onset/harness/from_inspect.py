@@ -92,7 +92,13 @@ def _header_faults(log: Any, path: str) -> Iterator[Problem]:
 
 
 def _sample_faults(log: Any, path: str) -> Iterator[Problem]:
-    """Find scenarios that stand in the log too often, or not as often as others."""
+    """Find samples of another making, and scenarios that stand in the log too often or seldom."""
+    from drift_onset.harness.inspect_task import BOUNDS, HIDDEN
+
+    for sample in log.samples:
+        if not {*BOUNDS, HIDDEN} <= sample.metadata.keys():
+            message = "was not made by this task: steps and constraints are not noted"
+            yield _problem("log_task", path, message, str(sample.id))
     epochs = log.eval.config.epochs or 1
     seen = Counter((str(sample.id), sample.epoch) for sample in log.samples)
     for (name, epoch), times in seen.items():

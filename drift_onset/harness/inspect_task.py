@@ -32,11 +32,13 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState, generate
 from inspect_ai.util import JSONSchema
 
+from drift_core.strict_json import dumps
 from drift_onset import __version__, answers, prompt, schema
 from drift_onset.harness import scenarios, scoring
 from drift_onset.scores import DIAGNOSTICS, LEADERBOARD_A, LEADERBOARD_B
 
 GOLD, ANSWER, HIDDEN = "gold", "answer", "hide_constraints"
+BOUNDS = ("steps", "constraints")
 
 
 @task
@@ -104,17 +106,12 @@ def _sample(row: dict[str, Any], examples: list[dict[str, Any]], hidden: bool) -
 
 def read(text: str, scenario_id: str, metadata: dict[str, Any]) -> answers.Answer:
     """Read the completion of a sample of this task."""
-    return answers.read(
-        text,
-        scenario_id,
-        steps=metadata["steps"],
-        constraints=metadata["constraints"],
-        hide_constraints=metadata[HIDDEN],
-    )
+    bounds = {name: metadata[name] for name in BOUNDS}
+    return answers.read(text, scenario_id, **bounds, hide_constraints=metadata[HIDDEN])
 
 
 def _scored(scores: list[SampleScore], names: tuple[str, ...]) -> dict[str, Any]:
-    """Score whole samples, several of one scenario as their vote; NaN where there is no value."""
+    """Score whole samples, several of one scenario as their vote; leave out what has no value."""
     known = [score.score.metadata or {} for score in scores]
     given = scoring.voted(scoring.unpacked(found[ANSWER]) for found in known)
     gold = {found[GOLD]["scenario_id"]: found[GOLD] for found in known if found[GOLD]}
@@ -166,7 +163,7 @@ def reasoning_state() -> Scorer:
         right = scoring.correct(gold, answer) if gold else {}
         return Score(
             value={"answered": answer.row is not None, **right},
-            answer=state.output.completion,
+            answer=dumps(answer.row) if answer.row else state.output.completion,
             explanation=answer.why() or None,
             metadata={
                 ANSWER: scoring.packed(answer),
