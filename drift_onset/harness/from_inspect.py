@@ -54,7 +54,8 @@ def read(path: str) -> FromLog:
     try:
         log = read_eval_log(path)
     except Exception as error:  # zip, JSON and schema each have their own kinds
-        message = f"is no log of inspect-ai: {str(error).splitlines()[0][:200]}"
+        told = (str(error) or type(error).__name__).splitlines()[0]
+        message = f"is no log of inspect-ai: {told[:200]}"
         raise InvalidInput([_problem("log_unreadable", path, message)]) from None
     faults = list(_header_faults(log, path)) or list(_sample_faults(log, path))
     if faults:
