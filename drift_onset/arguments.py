@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from drift_core import __version__
 from drift_onset import commands
+from drift_onset.harness import commands as harness
 from drift_onset.hub import OWNER
 from drift_onset.hub import commands as hub
 from drift_onset.limits import MAX_RESAMPLES, MAX_SEED, ON_INVALID
@@ -40,6 +41,12 @@ def all_commands() -> argparse.ArgumentParser:
     )
     demo.set_defaults(run=commands.demo)
 
+    _from_inspect(names.add_parser("from-inspect", help="make predictions of a log of inspect-ai"))
+
+    tasks = names.add_parser("tasks", help="print where the task for a harness lies")
+    tasks.add_argument("harness", choices=harness.TASKS, help="the harness")
+    tasks.set_defaults(run=harness.tasks)
+
     build = names.add_parser("build", help="rebuild Parquet and manifest.json from the CSV files")
     build.add_argument("root", nargs="?", default=".", metavar="DIR", help=_ROOT)
     build.set_defaults(run=commands.build)
@@ -71,12 +78,7 @@ def _score_options(parser: argparse.ArgumentParser) -> None:
         help="write the row of each scenario here (.parquet, .csv, .jsonl), not into the report",
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    parser.add_argument(
-        "--on-invalid",
-        choices=ON_INVALID,
-        default=ON_INVALID[0],
-        help="stop on a problem, or count the scenario as wrong (default: error)",
-    )
+    _on_invalid(parser, "stop on a problem, or count the scenario as wrong (default: error)")
     parser.add_argument(
         "--seed", type=_whole(MAX_SEED), default=0, help="seed of the resampling (default: 0)"
     )
@@ -111,6 +113,23 @@ def _baseline(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("blind", help="blind CSV file")
     parser.add_argument("output", type=_file, help="prediction CSV file to write")
     parser.set_defaults(run=commands.baseline)
+
+
+def _from_inspect(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("log", metavar="LOG", help="log file of a finished run")
+    parser.add_argument(
+        "--output",
+        type=_file,
+        default="predictions.csv",
+        metavar="FILE",
+        help="prediction CSV file to write (default: predictions.csv)",
+    )
+    _on_invalid(parser, "stop if a scenario is unanswered, or leave it out (default: error)")
+    parser.set_defaults(run=harness.from_inspect)
+
+
+def _on_invalid(parser: argparse.ArgumentParser, told: str) -> None:
+    parser.add_argument("--on-invalid", choices=ON_INVALID, default=ON_INVALID[0], help=told)
 
 
 def _hub(parser: argparse.ArgumentParser) -> None:

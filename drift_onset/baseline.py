@@ -5,17 +5,15 @@ It shows that the pipeline runs from blind inputs to a report. It is not meant t
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from drift_core.files import replacing
 from drift_core.problems import InvalidInput
 from drift_core.strict_json import loads
-from drift_onset import schema
+from drift_onset import predictions, schema
 from drift_onset.loading import read_file
 from drift_onset.records import CsvFile
 
@@ -65,8 +63,8 @@ def predict(constraints: Sequence[str], steps: Sequence[str]) -> dict[str, Any]:
         values: tuple[Any, ...] = (_NO_DRIFT, None, schema.NONE, _NOT_APPLICABLE, None)
         return dict(zip(schema.targets(), values, strict=True))
     lost = 1 + _closest(steps[onset - 1], constraints)
-    options = schema.definition("mechanism_family")["oneOf"]
-    families = {o["const"]: o["description"] for o in options if o["const"] != schema.NONE}
+    families = schema.meanings("mechanism_family")
+    del families[schema.NONE]
     family = list(families)[_closest(constraints[lost - 1], list(families.values()))]
     after = steps[onset:]
     if any(_CORRECTING.search(text) for text in after):
@@ -94,18 +92,14 @@ def run(blind: str | os.PathLike[str], output: str | os.PathLike[str]) -> int:
     problems = read_file(str(blind), schema.BLIND).problems()
     if problems:
         raise InvalidInput(problems)
-    header = [*schema.header(schema.PREDICTION), *schema.optional_columns(schema.PREDICTION)]
     inputs = CsvFile(Path(blind), schema.header(schema.BLIND))
     rows = [_row(row) for _, row in inputs.rows()]
-    with replacing(output) as path, open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+    predictions.write(output, rows)
     return len(rows)
 
 
-def _row(row: Mapping[str, str]) -> list[Any]:
+def _row(row: Mapping[str, str]) -> dict[str, Any]:
     steps = [step["text"] for step in loads(row["trajectory_json"])]
     state = predict(loads(row["constraints_json"]), steps)
-    *labels, residual = ("" if value is None else value for value in state.values())
-    return [row["scenario_id"], *labels, residual or schema.NONE, _CONFIDENCE]
+    named = {schema.PREDICTED + target: value for target, value in state.items()}
+    return {"scenario_id": row["scenario_id"], **named, "confidence": _CONFIDENCE}

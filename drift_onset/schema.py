@@ -124,6 +124,16 @@ def labels(field: str) -> tuple[str, ...]:
     return Field(field, definition(field)).labels
 
 
+def meanings(field: str) -> dict[str, str]:
+    """Give label → what it means, in schema order.
+
+    Example:
+        >>> meanings("severity")["low"]
+        'Little would follow from it.'
+    """
+    return {option["const"]: option["description"] for option in definition(field)["oneOf"]}
+
+
 @cache
 def targets() -> tuple[str, ...]:
     """Give the five primary targets, in order."""

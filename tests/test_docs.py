@@ -20,6 +20,7 @@ PAGES = [
     "metric/reasoning_state/README.md",
     "metric/denoising_trajectory/README.md",
     "docs/traj_eval.md",
+    "docs/running_models.md",
 ]
 BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```$", re.M | re.S)
 
@@ -129,7 +130,7 @@ def test_front_matter_is_that_of_the_schema(root):
 @pytest.mark.parametrize(
     "module",
     ["drift_core.strict_json", "drift_core.files", "drift_core.problems", "drift_onset"]
-    + [f"drift_onset.{name}" for name in ("schema", "uncertainty", "evaluation")]
+    + [f"drift_onset.{n}" for n in ("schema", "uncertainty", "evaluation", "prompt", "answers")]
     + ["drift_core.console", "drift_core.exact", "drift_core.resampling"]
     + ["traj_eval", "traj_eval.canvas", "traj_eval.metrics", "traj_eval.schema"]
     + ["reasoning_drift"],

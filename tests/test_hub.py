@@ -153,6 +153,16 @@ print(metric.compute(predictions=gold, references=gold)["complete_primary_accura
     assert client(code, hub, tmp_path).split() == ["1.0"]
 
 
+def test_models_are_asked_the_scenarios_of_the_hub(hub, tmp_path):
+    code = f"""
+from drift_onset.harness import scenarios
+for split in ("train", "dev", "test", "test_blind"):
+    print(scenarios.load(split, "{DATASET}") == scenarios.load(split))
+print(scenarios.examples(3, 0, "{DATASET}") == scenarios.examples(3, 0))
+"""
+    assert client(code, hub, tmp_path).split() == 5 * ["True"]
+
+
 def test_the_first_lines_of_the_readme_run_on_every_source(root, hub, built, clone, tmp_path):
     block = (root / "README.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
     assert len(block.splitlines()) == 5

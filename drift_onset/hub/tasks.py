@@ -9,20 +9,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from drift_onset import schema
+from drift_onset import prompt, schema
 from drift_onset.hub import SUMMARY
 from drift_onset.scores import LEADERBOARD_A, LEADERBOARD_B
 
 FRAMEWORK = "inspect-ai"
 
-_INPUT = """\
-A line of reasoning works on a task under governing constraints.
+# The Hub fills columns in and runs no code, so lists are shown as the columns hold them.
+_INPUT = f"""\
+{prompt.OPENING}
 
-Task: {prompt}
+Task: {{prompt}}
 
-Constraints, as a JSON list: {constraints_json}
+Constraints, as a JSON list: {{constraints_json}}
 
-Trajectory, as a JSON list of steps: {trajectory_json}
+Trajectory, as a JSON list of steps: {{trajectory_json}}
 
 """
 
@@ -56,14 +57,12 @@ def _task(name: str, target: str, question: str, pattern: str) -> dict[str, Any]
 
 
 def _outcome_question() -> str:
-    outcome = schema.definition("outcome_mode")
-    options = enumerate(outcome["oneOf"])
-    listed = "\n".join(f"{code}: {o['const']}. {o['description']}" for code, o in options)
+    options = enumerate(schema.meanings("outcome_mode").items())
+    listed = "\n".join(f"{code}: {label}. {meaning}" for code, (label, meaning) in options)
     last = "End with a line that says ANSWER: and the number of the state."
-    return f"{outcome['description']} Which is it?\n{listed}\n\n{last}\n"
+    return f"{prompt.meaning('outcome_mode')} Which is it?\n{listed}\n\n{last}\n"
 
 
 def _onset_question() -> str:
-    onset = schema.fields(schema.LABELLED)["first_drift_step"].schema["description"]
     last = "End with a line that says ANSWER: and the number of the step, or None without drift."
-    return f"Name the first drift step. {onset}\n\n{last}\n"
+    return f"Name the first drift step. {prompt.meaning('first_drift_step')}\n\n{last}\n"
