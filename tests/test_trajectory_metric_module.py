@@ -38,7 +38,8 @@ def test_whole_trajectories_give_the_numbers_of_the_package(metric):
     report = metric.compute(report=True, resamples=30)
     assert report["aggregate"] == WHOLE["aggregate"]
     assert report["groups"] == WHOLE["groups"]
-    assert report["trajectories"] == WHOLE["trajectories"]
+    rows = sorted(report["trajectories"], key=lambda row: int(row["id"][1:]))
+    assert rows == WHOLE["trajectories"]  # evaluate may keep single rows after batches
 
 
 def test_lists_give_the_numbers_of_the_package(metric):
