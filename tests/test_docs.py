@@ -14,7 +14,13 @@ except ModuleNotFoundError:  # Python 3.10; pytest brings tomli there
 
 pytestmark = pytest.mark.loading
 
-PAGES = ["README.md", "dataset_card.md", "metric/reasoning_state/README.md"]
+PAGES = [
+    "README.md",
+    "dataset_card.md",
+    "metric/reasoning_state/README.md",
+    "metric/denoising_trajectory/README.md",
+    "docs/traj_eval.md",
+]
 BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```$", re.M | re.S)
 
 
@@ -42,9 +48,10 @@ def test_python_blocks_run(root, clone, page):
     assert done.returncode == 0, done.stderr
 
 
-def test_shell_blocks_run(root, clone):
+@pytest.mark.parametrize("page", ["README.md", "docs/traj_eval.md"])
+def test_shell_blocks_run(root, clone, page):
     """All but those that make an environment, which continuous integration runs itself."""
-    commands = [block for block in blocks(root, "README.md", "bash") if "venv" not in block]
+    commands = [block for block in blocks(root, page, "bash") if "venv" not in block]
     assert len(commands) >= 2
     bin_folder = str(next(p for p in sys.path if p.endswith("site-packages"))) + "/../../../bin"
     for block in commands:
@@ -121,6 +128,8 @@ def test_front_matter_is_that_of_the_schema(root):
     "module",
     ["drift_core.strict_json", "drift_core.files", "drift_core.problems", "drift_onset"]
     + [f"drift_onset.{name}" for name in ("schema", "uncertainty", "evaluation")]
+    + ["drift_core.console", "drift_core.exact", "drift_core.resampling"]
+    + ["traj_eval", "traj_eval.canvas", "traj_eval.metrics", "traj_eval.schema"]
     + ["reasoning_drift"],
 )
 def test_docstring_examples_run(module):

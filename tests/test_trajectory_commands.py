@@ -1,0 +1,298 @@
+"""The commands over trajectories, as people type them."""
+
+import json
+import os
+import sys
+import types
+from pathlib import Path
+
+import pytest
+import slow_trajectories as slow
+
+from drift_core import console
+from traj_eval import evaluate_trajectories
+from traj_eval.__main__ import main
+
+DEMO = "examples/synthetic_demo.jsonl"
+
+
+@pytest.fixture(autouse=True)
+def _in_the_clone(root, monkeypatch):
+    monkeypatch.chdir(root)
+
+
+@pytest.fixture
+def shards(tmp_path):
+    folder = tmp_path / "shards"
+    (folder / "more").mkdir(parents=True)
+    for k, place in enumerate(("a.jsonl", "b.jsonl", "more/c.jsonl")):
+        lines = [json.dumps(t) for t in slow.trajectories(k, 20)]
+        (folder / place).write_text("\n".join([*lines, "", ""]))
+    return folder
+
+
+def test_demo_prints_the_table_and_says_that_it_is_synthetic(capsys, monkeypatch):
+    for has_rich in (True, False):
+        monkeypatch.setattr(console, "has_rich", lambda has_rich=has_rich: has_rich)
+        assert main(["demo"]) == 0
+        printed = capsys.readouterr().out
+        rows = [line.split() for line in printed.splitlines()]
+        assert [
+            "Genuine",
+            "reasoning",
+            "(genuine-0..4)",
+            "5",
+            "1.0000",
+            "4",
+            "0.286",
+            "0.333",
+        ] in rows
+        assert [
+            "Rationalization",
+            "(rationalization-0..4)",
+            "5",
+            "1.0000",
+            "0",
+            "0.000",
+            "1.000",
+        ] in rows
+        assert ["Oscillation", "(oscillation-0..4)", "5", "1.0000", "7", "1.000", "0.037"] in rows
+        assert "synthetic" in printed
+        assert "evidence about any model" in printed
+
+
+def test_run_writes_results_as_the_package_gives_them(shards, tmp_path, capsys):
+    output, rows = tmp_path / "out" / "results.json", tmp_path / "rows.jsonl"
+    assert main(["run", "--input", str(shards), "--output", str(output), "--seed", "4"]) == 0
+    printed = capsys.readouterr().out
+    assert "3 blank lines skipped" in printed
+    assert " n=60 seed=4 " in printed
+    many = [{**t, "id": f"{k}/{t['id']}"} for k in range(3) for t in slow.trajectories(k, 20)]
+    expected = evaluate_trajectories(many, seed=4)
+    found = json.loads(output.read_text(), parse_constant=pytest.fail)
+    assert list(found) == ["aggregate", "groups", "trajectories", "signature"]
+    assert found["aggregate"] == expected["aggregate"]
+    assert found["groups"] == expected["groups"]
+    assert [r["regime"] for r in found["trajectories"]] == [
+        r["regime"] for r in expected["trajectories"]
+    ]
+    command = ["run", "--input", str(shards / "a.jsonl"), str(shards / "more")]
+    command += ["--output", str(output), "--trajectories", str(rows), "--group-by", "condition"]
+    assert main([*command, "--edits", "--resamples", "0"]) == 0
+    less = json.loads(output.read_text())
+    assert less["trajectories"] == []
+    assert [group["condition"] for group in less["groups"]] == ["direct", "reasoning", None]
+    assert less["aggregate"]["intervals"] == {}
+    lines = list(map(json.loads, rows.read_text().splitlines()))
+    assert len(lines) == less["signature"]["n"] == 40
+    kept = [slow.row(t, edits=True) for k in (0, 2) for t in slow.trajectories(k, 20)]
+    assert [r["answer_commitment_step"] for r in lines] == [
+        r["answer_commitment_step"] for r in kept
+    ]
+    one = evaluate_trajectories(slow.trajectories(0, 20), group_by=[], resamples=0)
+    assert main(["run", "--input", str(shards / "a.jsonl"), "--group-by", ""]) == 0
+    assert f"{one['aggregate']['accuracy']:.4f}" in capsys.readouterr().out
+
+
+def test_bad_input_is_told_on_stderr_and_writes_nothing(tmp_path, capsys):
+    bad, output = tmp_path / "bad.jsonl", tmp_path / "results.json"
+    bad.write_text('{"id": "x", "gold": null, "steps": []}\n{"id": "y"}\nnothing\n')
+    for command in (
+        ["run", "--input", str(bad), "--output", str(output)],
+        ["validate", str(bad), DEMO],
+    ):
+        assert main(command) == 1
+        told = capsys.readouterr()
+        assert told.out == ""
+        for words in (
+            f"{bad}:1: x: steps: has no steps",
+            f"{bad}:2: y: gold",
+            f"{bad}:3: not JSON",
+        ):
+            assert words in told.err
+        assert "problems found" in told.err
+    assert not output.exists()
+    assert main(["validate", str(bad), "--json"]) == 1
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [p["line"] for p in found] == [1, 2, 2, 3]
+    for command in (
+        ["table", str(bad)],
+        ["table", DEMO],
+        ["plot", "components", DEMO, "--output", "x"],
+    ):
+        assert main(command) == 1
+        assert "results" in capsys.readouterr().err
+    assert main(["run", "--input", str(tmp_path / "gone.jsonl")]) == 1
+    assert "is not there" in capsys.readouterr().err
+
+
+def test_validate_says_what_was_checked(shards, capsys):
+    assert main(["validate", str(shards), DEMO]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith("a.jsonl: 20 trajectories checked, 1 blank line skipped, no problems")
+    assert lines[-1] == f"{DEMO}: 15 trajectories checked, no problems"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [],
+        ["run"],
+        ["run", "--input", DEMO, "--group-by", "colour"],
+        ["run", "--input", DEMO, "--group-by", "task,task"],
+        ["run", "--input", DEMO, "--engine", "ray"],
+        ["run", "--input", DEMO, "--resamples", "-1"],
+        ["run", "--input", DEMO, "--output", ""],
+        ["extract", "--input", DEMO, "--output", "x", "--extractor", "magic"],
+    ],
+)
+def test_wrong_usage(command, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(command)
+    assert caught.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+def test_nothing_is_written_over_its_input(tmp_path, capsys):
+    copy = tmp_path / "t.jsonl"
+    copy.write_bytes(Path(DEMO).read_bytes())
+    link = tmp_path / "link.jsonl"
+    os.symlink(copy, link)
+    for command in (
+        ["run", "--input", str(copy), "--output", str(link)],
+        ["run", "--input", str(copy), "--trajectories", str(copy)],
+        ["run", "--input", str(copy), "--output", "same", "--trajectories", "same"],
+        ["extract", "--input", str(copy), "--output", str(link), "--extractor", "choice"],
+        ["plot", "strips", str(copy), "--id", "genuine-0", "--output", str(link)],
+        ["table", str(copy), "--output", str(copy)],
+    ):
+        assert main(command) == 2
+        assert "would overwrite" in capsys.readouterr().err
+    assert copy.read_bytes() == Path(DEMO).read_bytes()
+
+
+def test_table_in_markdown(tmp_path, capsys):
+    results, table = tmp_path / "results.json", tmp_path / "table.md"
+    lines = [json.loads(line) for line in Path(DEMO).read_text().splitlines()]
+    for k, t in enumerate(lines):
+        t["condition"] = "a|b" if k < 12 else None
+        if k == 1:
+            t["steps"][-1]["verdict"] = None
+        if k == 2:
+            t["gold"] = None
+    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert main(["run", "--input", str(tmp_path / "t.jsonl"), "--output", str(results)]) == 0
+    capsys.readouterr()
+    assert main(["table", str(results), "--min-n", "5", "--output", str(table)]) == 0
+    printed = capsys.readouterr().out
+    assert printed == table.read_text()
+    found = json.loads(results.read_text())["groups"][0]
+    interval = found["intervals"]["accuracy"]
+    assert printed.splitlines() == [
+        "| Checkpoint | Task | Condition | n | Accuracy | Coverage | Conditional Accuracy | "
+        "Mean Convergence Step | Notes |",
+        "|---|---|---|--:|--:|--:|--:|--:|---|",
+        "| synthetic | science questions | a\\|b | 12 | 0.9091 | 0.9167 | 1.0000 | "
+        f"{(4 * 4 + 2 * 7) / 11:.1f} | accuracy 95 % {interval['low']:.3f} to "
+        f"{interval['high']:.3f}; 1 undecided; 1 without gold |",
+        "",
+        "Left out, with n < 5: 1.",
+    ]
+    assert main(["table", str(results), str(results)]) == 0
+    assert capsys.readouterr().out.count("| synthetic | science questions | – | 3 |") == 2
+
+
+@pytest.fixture
+def other_half(monkeypatch):
+    """The plots and extractors have tests of their own; here it counts what they are given."""
+    calls = []
+    plots, extract = types.ModuleType("traj_eval.plots"), types.ModuleType("traj_eval.extract")
+    plots.verdict_strips = lambda trajectories, path: calls.append((trajectories, path))
+    plots.component_bars = lambda results, path: calls.append((results, path))
+
+    def extractor(name, pattern=None):
+        if pattern == "(":
+            raise ValueError("unbalanced")
+        calls.append((name, pattern))
+        return lambda text: text[-1] if text[-1] in "ABCD" else None
+
+    extract.extractor = extractor
+    monkeypatch.setitem(sys.modules, "traj_eval.plots", plots)
+    monkeypatch.setitem(sys.modules, "traj_eval.extract", extract)
+    return calls
+
+
+def test_plots_are_given_what_they_draw(tmp_path, other_half, capsys):
+    image = str(tmp_path / "p.png")
+    strips = ["plot", "strips", DEMO, "--output", image]
+    assert main([*strips, "--id", "oscillation-1", "--id", "genuine-0"]) == 0
+    trajectories, path = other_half.pop()
+    assert [t["id"] for t in trajectories] == ["oscillation-1", "genuine-0"]
+    assert path == image
+    assert main([*strips, "--id", "genuine-0", "--id", "gone", "--condition", "genuine"]) == 1
+    assert "gone: no such trajectory" in capsys.readouterr().err
+    assert main([*strips, "--id", "a", "--id", "b", "--id", "c"]) == 2
+    results = str(tmp_path / "results.json")
+    assert main(["run", "--input", DEMO, "--output", results]) == 0
+    assert main(["plot", "components", results, "--output", image]) == 0
+    found, _ = other_half.pop()
+    assert found == json.loads(Path(results).read_text())
+
+
+def test_extract_fills_in_verdicts(tmp_path, other_half, capsys):
+    source, output = tmp_path / "t.jsonl", tmp_path / "out.jsonl.gz"
+    lines = [json.loads(line) for line in Path(DEMO).read_text().splitlines()[10:]]
+    bare = json.loads(json.dumps(lines))
+    for t in bare:
+        for step in t["steps"][1:]:
+            del step["verdict"]
+    source.write_text("\n".join(map(json.dumps, [*bare[:1], *bare[1:]])) + "\n\n")
+    command = ["extract", "--input", str(source), "--output", str(output), "--extractor"]
+    assert main([*command, "choice"]) == 0
+    assert other_half == [("choice", None)]
+    assert "5 trajectories, 35 of 35 steps decided" in capsys.readouterr().out
+    from traj_eval import load_trajectories
+
+    assert load_trajectories(output) == lines
+    for t in bare:
+        t["steps"][0]["verdict"] = "Z"
+    source.write_text("\n".join(map(json.dumps, bare)))
+    assert main([*command, "choice", "--overwrite"]) == 0
+    assert load_trajectories(output) == lines
+    assert main([*command, "regex", "--pattern", "("]) == 2
+    assert main([*command, "regex"]) == 2
+    assert main([*command, "choice", "--pattern", "x"]) == 2
+    capsys.readouterr()
+    before = output.read_bytes()
+    source.write_text('{"id": "a", "gold": null, "steps": [{"step": 0}]}\n[]\n{')
+    assert main([*command, "choice"]) == 1
+    told = capsys.readouterr().err
+    for words in (":1: a: steps[0].text", ":2: got", ":3: not JSON"):
+        assert words in told
+    assert output.read_bytes() == before
+    source.write_text("\n")
+    assert main([*command, "choice"]) == 1
+    assert "holds no trajectories" in capsys.readouterr().err
+
+
+def test_progress_on_large_files(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(console, "_PROGRESS_BYTES", 0)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    for has_rich in (True, False):
+        monkeypatch.setattr(console, "has_rich", lambda has_rich=has_rich: has_rich)
+        with console.progress([DEMO], "evaluating") as told:
+            assert told is not None
+            told(os.path.getsize(DEMO))
+    assert "evaluating: 100 %" in capsys.readouterr().err
+
+
+def test_the_page_says_what_the_demo_and_the_package_say(root):
+    from traj_eval import demo, load_trajectories, schema
+    from traj_eval.tally import AGGREGATES
+
+    page = (root / "docs" / "traj_eval.md").read_text(encoding="utf-8")
+    found = evaluate_trajectories(load_trajectories(DEMO), resamples=0)
+    for row in [demo.HEADER, *demo.rows(found)]:
+        assert f"| {' | '.join(row)} |" in page
+    for name in (*AGGREGATES, *schema.fields(), *schema.step_fields()):
+        assert f"`{name}`" in page or f'"{name}"' in page, name
