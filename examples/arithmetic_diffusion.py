@@ -115,7 +115,7 @@ def train(
     steps: int,
     seed: int,
     batch: int = 32,
-    rate: float = 3e-3,
+    rate: float = 4e-3,
     report: Callable[[int, float], None] = lambda step, loss: None,
 ) -> Denoiser:
     """Train a model from scratch on both layouts.

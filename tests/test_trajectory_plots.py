@@ -47,6 +47,8 @@ def test_strip_shows_each_run_the_gold_and_what_is_undecided(tmp_path):
         "A", "C ✓", "C ✓", "undecided", "undecided",
     ]  # fmt: skip
     assert (fills.count(GOLD), fills.count(FIRST_OTHER)) == (2, 1)
+    verdict_strips([direct, reasoning, sequence("three", ["B", "A"])], tmp_path / "3.svg")
+    assert drawn(tmp_path / "3.svg")[1].count(FIRST_OTHER) == 2  # A has one colour throughout
     (other,) = widths(path, FIRST_OTHER)
     assert [width / other for width in widths(path, GOLD)] == pytest.approx([2.5, 4.5], rel=1e-3)
     assert "url(#h" in path.read_text()  # the hatch of undecided steps

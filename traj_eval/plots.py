@@ -42,13 +42,14 @@ def verdict_strips(trajectories: Sequence[Mapping[str, Any]], path: str | os.Pat
     """
     if not trajectories:
         raise ValueError("Expected argument `trajectories` to be at least one, but got none")
+    colours = _wrong_colours(trajectories)
     tracked = [_has_clocks(t["steps"][0]) for t in trajectories]
     heights = [h for track in tracked for h in ((1.0, 0.8) if track else (1.0,))]
     figure = _figure(0.9 + 0.75 * sum(heights) + 0.35 * len(heights))
     axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0].tolist()
     for trajectory, track in zip(trajectories, tracked, strict=True):
         strip = axes.pop(0)
-        _draw_strip(strip, trajectory)
+        _draw_strip(strip, trajectory, colours)
         if track:
             strip.tick_params(labelbottom=False)
             strip = axes.pop(0)
@@ -111,13 +112,21 @@ def _save(figure: Figure, path: str | os.PathLike[str]) -> None:
         figure.savefig(temporary, dpi=150)
 
 
-def _draw_strip(axes: Axes, trajectory: Mapping[str, Any]) -> None:
+def _wrong_colours(trajectories: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Give every verdict its colour where it is not the gold, the same in all strips."""
+    verdicts = dict.fromkeys(
+        step["verdict"]
+        for trajectory in trajectories
+        for step in trajectory["steps"]
+        if step["verdict"] not in (None, trajectory["gold"])
+    )
+    return {name: _COLOURS[1 + at % (len(_COLOURS) - 1)] for at, name in enumerate(verdicts)}
+
+
+def _draw_strip(axes: Axes, trajectory: Mapping[str, Any], wrong: Mapping[str, str]) -> None:
     steps, gold = trajectory["steps"], trajectory["gold"]
     edges = _edges(steps)
-    others = dict.fromkeys(s["verdict"] for s in steps if s["verdict"] not in (None, gold))
-    colours = {name: _COLOURS[1 + at % (len(_COLOURS) - 1)] for at, name in enumerate(others)}
-    if gold is not None:
-        colours[gold] = _COLOURS[0]
+    colours = {**wrong, None: _UNDECIDED, **({} if gold is None else {gold: _COLOURS[0]})}
     at = 0
     for verdict, run in groupby(step["verdict"] for step in steps):
         start, at = at, at + len(list(run))
@@ -127,7 +136,7 @@ def _draw_strip(axes: Axes, trajectory: Mapping[str, Any]) -> None:
             width,
             left=left,
             height=1,
-            color=_UNDECIDED if verdict is None else colours[verdict],
+            color=colours[verdict],
             hatch="///" if verdict is None else None,
             edgecolor="white",
             linewidth=1,
