@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import groupby
+from multiprocessing.context import BaseContext
 
 from drift_core import cluster
 from drift_core.problems import InvalidInput, Problem
@@ -162,13 +163,20 @@ def _counted(
     if engine == "dask":
         yield from _told(cluster.mapped(count, parts), parts, on_bytes)
     elif processes > 1 and len(parts) > 1 and sum(p.n_bytes for p in parts) >= PROCESSES_FROM:
-        # Fresh processes: a copy of this one would have its threads' locks.
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(min(processes, len(parts)), context) as pool:
+        with ProcessPoolExecutor(min(processes, len(parts)), _fresh_processes()) as pool:
             yield from _told(pool.map(count, parts), parts, on_bytes)
     else:
         for part in parts:
             yield count(part, on_bytes)
+
+
+def _fresh_processes() -> BaseContext:
+    """Give a way to start processes that are no copies of this one, with its threads' locks."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])  # imported once, not by each of them
+    return context
 
 
 def _told(
