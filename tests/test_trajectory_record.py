@@ -266,7 +266,7 @@ def test_end_tokens_are_written_but_no_text():
 
 
 def test_importing_what_records_needs_numpy_only():
-    """torch and matplotlib are imported where they are used."""
+    """Torch and matplotlib are imported where they are used."""
     names = ["record", "extract", "importer", "plots"]
     code = f"import sys; {'; '.join(f'import traj_eval.{name}' for name in names)}; "
     code += "print([name for name in ('torch', 'matplotlib', 'pyarrow') if name in sys.modules])"
