@@ -99,7 +99,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     start = time.process_time()
     model = train(learned, steps=options.steps, seed=options.seed, report=print_loss)
     seconds = time.process_time() - start
-    print(f"trained in {seconds:.0f} s of CPU; sampling {options.items} of {HELD_OUT} held-out exercises")
+    print(f"trained in {seconds:.0f} CPU seconds; sampling {options.items} of {HELD_OUT} exercises")
     found: dict[str, list[dict[str, Any]]] = {source: [] for source in SOURCES}
     for sampler in SAMPLERS:
         for layout in ANSWER_SPANS:

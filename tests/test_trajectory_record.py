@@ -1,5 +1,8 @@
 """Recorders see what samplers do, and leave it as it is."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from fake_samplers import END, MASK, Tokenizer, dream, tokens
@@ -260,3 +263,12 @@ def test_end_tokens_are_written_but_no_text():
     assert MASKED[0][-2:] == [END, END]
     assert texts(watch.trajectories()[0]) == ["=[MASK]"]
     assert texts(watch.trajectories()[0], "reasoning_committed") == [1.0]
+
+
+def test_importing_what_records_needs_numpy_only():
+    """Torch and matplotlib are imported where they are used."""
+    names = ["record", "extract", "importer", "plots"]
+    code = f"import sys; {'; '.join(f'import traj_eval.{name}' for name in names)}; "
+    code += "print([name for name in ('torch', 'matplotlib', 'pyarrow') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from traj_eval.canvas import derived
+
 MASK = "[MASK]"
 SOURCES = ("canvas", "x0")
 
@@ -168,28 +170,28 @@ def trajectory(
     """
     shown = canvas if x0 is None else x0
     texts = _decoded(shown[:, view.prompt_length :], view.decode)
+    verdicts = _verdicts(texts, shown, view)
     found: dict[str, Any] = {
         "id": name,
         "gold": gold,
         **view.meta,
         "source": view.source,
         "steps": [
-            {"step": step, "verdict": verdict, "text": text, **clock}
-            for step, verdict, text, clock in zip(
-                steps, _verdicts(texts, shown, view), texts, _clocks(canvas, view), strict=True
-            )
+            {"step": step, "verdict": verdict, "text": text}
+            for step, verdict, text in zip(steps, verdicts, texts, strict=True)
         ],
     }
-    if _keeps_tokens(view):
-        found["tokens"] = canvas.tolist()
-        found["mask_id"] = view.mask_id
-        found["prompt_length"] = view.prompt_length
-        found["answer_span"] = list(view.answer_span or ())
-    return found
-
-
-def _keeps_tokens(view: View) -> bool:
-    return view.keep_tokens and view.answer_span is not None
+    if view.answer_span is None:
+        return found
+    span = list(view.answer_span)
+    layout = {"mask_id": view.mask_id, "prompt_length": view.prompt_length, "answer_span": span}
+    if view.keep_tokens:
+        return {**found, "tokens": canvas.tolist(), **layout}
+    answers = _decoded(canvas[:, slice(*span)], view.decode)
+    for step, answer in zip(found["steps"], answers, strict=True):
+        step["answer"] = answer
+    told = derived({**found, **layout}, canvas.astype(np.intc))
+    return {key: told[key] for key in found}
 
 
 def _decoded(rows: Tokens, decode: Decode) -> list[str]:
@@ -208,22 +210,3 @@ def _verdicts(texts: Sequence[str], shown: Tokens, view: View) -> list[str | Non
         return [None] * len(texts)
     answers = _decoded(shown[:, slice(*view.answer_span)], view.decode)
     return [None if MASK in answer else answer.strip() or None for answer in answers]
-
-
-def _clocks(canvas: Tokens, view: View) -> list[dict[str, Any]]:
-    """Give what the canvas says of each step: whether the answer and how much else is written."""
-    if view.answer_span is None or _keeps_tokens(view):
-        return [{} for _ in canvas]
-    start, end = view.answer_span
-    masked = canvas == view.mask_id
-    reasoning = np.delete(masked, np.s_[start:end], axis=1)[:, view.prompt_length :]
-    answers = _decoded(canvas[:, start:end], view.decode)
-    clocks: list[dict[str, Any]] = [
-        {"answer_masked": bool(open_), "answer": answer}
-        for open_, answer in zip(masked[:, start:end].any(axis=1), answers, strict=True)
-    ]
-    if reasoning.shape[1]:
-        written = (~reasoning).sum(axis=1) / reasoning.shape[1]
-        for clock, share in zip(clocks, written.tolist(), strict=True):
-            clock["reasoning_committed"] = share
-    return clocks
