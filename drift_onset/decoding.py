@@ -87,11 +87,14 @@ def _lawful(log_p: Heads) -> tuple[list[Any], Bools, Floats]:
     joint = _sum(best)
     at = joint.argmax(axis=0)
     top = joint.max(axis=0)
-    codes = []
-    for (target, values), row in zip(log_p.items(), table, strict=True):
-        code = row[at]
-        codes.append(code * (1 + values[1:].argmax(axis=0)) if target in BOUNDS else code)
     possible = top > -np.inf
+    said = [values.argmax(axis=0) for values in log_p.values()]
+    codes = []
+    for (target, values), row, other in zip(log_p.items(), table, said, strict=True):
+        code = row[at]
+        if target in BOUNDS:
+            code = code * (1 + values[1:].argmax(axis=0))
+        codes.append(np.where(possible, code, other))
     whole = _log_sum_exp(_sum(mass))
     share = np.exp(np.where(possible, top, -np.inf) - np.where(possible, whole, 0.0))
     return codes, possible, share
@@ -129,7 +132,7 @@ def decode_states(
     Returns:
         States. With `argmax` the confidence is the joint probability, the product over the heads;
         with `lawful` that of the state divided by that of all lawful states. Where every lawful
-        state has probability 0, `lawful` is False and the confidence 0.
+        state has probability 0, the codes are those of `argmax` and the confidence is 0.
 
     Raises:
         InvalidInput: a width does not fit, or a logit is NaN or +infinity.
