@@ -86,7 +86,8 @@ def count(predictions: Any, labels: Any, *, decode: str = "argmax") -> Counts:
         unanswered: wrong in every component.
 
     Raises:
-        InvalidInput: logits or labels do not fit; only some targets of an item are -100.
+        InvalidInput: logits or labels do not fit; only some targets of an item are -100. Items are
+            numbered within the batch, those of the logits without what was left out.
         ValueError: arrays are missing, or there is no such way to decode.
     """
     gold, counted = check_labels(labels)
@@ -181,6 +182,9 @@ def write_predictions(path: str | os.PathLike[str], ids: Sequence[str], decoded:
         ValueError: a state breaks the rules, or the numbers of rows differ.
         OSError: the file cannot be written.
     """
+    n = len(decoded.lawful)
+    if len(ids) != n:
+        raise ValueError(f"Expected argument `ids` to be {n} identifiers but got {len(ids)}")
     broken = np.flatnonzero(~decoded.lawful)
     if len(broken):
         listed = ", ".join(str(ids[item]) for item in broken[:5].tolist())

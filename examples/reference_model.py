@@ -163,7 +163,7 @@ class StateModel(nn.Module):
         """
         step, rule = (torch.tanh(self.project(vectors)) for vectors in (steps, constraints))
         step_there, rule_there = there(step, n_steps), there(rule, n_constraints)
-        first, last = step[:, 0], step[torch.arange(len(step)), n_steps - 1]
+        first, last = step[:, 0], step[torch.arange(len(step), device=step.device), n_steps - 1]
         rules = mean(rule, rule_there)
         scene = torch.cat([mean(step, step_there), last, rules], -1)
 
@@ -191,7 +191,7 @@ class StateModel(nn.Module):
 
 def there(padded: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
     """Tell which places are not padding."""
-    return torch.arange(padded.shape[1]) < lengths.unsqueeze(1)
+    return torch.arange(padded.shape[1], device=lengths.device) < lengths.unsqueeze(1)
 
 
 def mean(padded: torch.Tensor, present: torch.Tensor) -> torch.Tensor:
@@ -214,5 +214,5 @@ def leaderboards(metrics: dict[str, Any]) -> str:
 def answers(model: StateModel, scenarios: Scenarios) -> training.Decoded:
     """Give the most probable lawful state of every scenario."""
     batch = collate([{n: v for n, v in item.items() if n in INPUTS} for item in scenarios.items])
-    logits = model.eval()(**batch)
+    logits = model.cpu().eval()(**batch)
     return training.decode_states(logits, batch["n_steps"], batch["n_constraints"], decode="lawful")

@@ -13,7 +13,6 @@ import argparse
 import itertools
 import json
 import os
-import tempfile
 from pathlib import Path
 
 from reference_model import (
@@ -42,6 +41,7 @@ def fitted(
     splits: tuple[Scenarios, Scenarios],
     hidden: int,
     learning_rate: float,
+    folder: Path,
     *,
     epochs: int = EPOCHS,
     batch_eval_metrics: bool = False,
@@ -52,6 +52,7 @@ def fitted(
         splits: train and dev.
         hidden: see `StateModel`.
         learning_rate: of AdamW, constant.
+        folder: where the best and the last epoch are saved.
         epochs: how many.
         batch_eval_metrics: whether dev is counted batch by batch or from gathered arrays.
 
@@ -60,37 +61,33 @@ def fitted(
     """
     seeded()
     processes = int(os.environ.get("WORLD_SIZE", 1))
-    with tempfile.TemporaryDirectory(prefix="reference-model-") as folder:
-        trainer = Trainer(
-            StateModel(hidden),
-            TrainingArguments(
-                folder,
-                num_train_epochs=epochs,
-                per_device_train_batch_size=BATCH // processes,
-                per_device_eval_batch_size=EVAL_BATCH // processes,
-                learning_rate=learning_rate,
-                lr_scheduler_type="constant",
-                max_grad_norm=0.0,
-                optim="adamw_torch",
-                label_names=list(training.LABEL_NAMES),
-                batch_eval_metrics=batch_eval_metrics,
-                eval_strategy="epoch",
-                save_strategy="epoch",
-                save_total_limit=1,
-                save_only_model=True,
-                load_best_model_at_end=True,
-                metric_for_best_model="loss",
-                remove_unused_columns=False,
-                dataloader_pin_memory=False,
-                disable_tqdm=True,
-                report_to="none",
-                use_cpu=True,
-            ),
-            collate,
-            *splits,
-            compute_metrics=training.ComputeMetrics(decode="lawful"),
-        )
-        trainer.train()
+    arguments = TrainingArguments(
+        str(folder),
+        num_train_epochs=epochs,
+        per_device_train_batch_size=BATCH // processes,
+        per_device_eval_batch_size=EVAL_BATCH // processes,
+        learning_rate=learning_rate,
+        lr_scheduler_type="constant",
+        max_grad_norm=0.0,
+        optim="adamw_torch",
+        label_names=list(training.LABEL_NAMES),
+        batch_eval_metrics=batch_eval_metrics,
+        eval_strategy="epoch",
+        save_strategy="epoch",
+        save_total_limit=1,
+        save_only_model=True,
+        load_best_model_at_end=True,
+        metric_for_best_model="loss",
+        remove_unused_columns=False,
+        dataloader_pin_memory=False,
+        ddp_find_unused_parameters=False,
+        disable_tqdm=True,
+        report_to="none",
+        use_cpu=True,
+    )
+    metrics = training.ComputeMetrics(decode="lawful")
+    trainer = Trainer(StateModel(hidden), arguments, collate, *splits, compute_metrics=metrics)
+    trainer.train()
     return trainer
 
 
@@ -108,14 +105,16 @@ def main() -> None:
     splits = Scenarios("train", encoder), Scenarios("dev", encoder)
     tried = []
     for hidden, learning_rate in CONFIGURATIONS:
-        trainer = fitted(splits, hidden, learning_rate)
+        folder = output / "checkpoints" / f"{hidden}-{learning_rate}"
+        trainer = fitted(splits, hidden, learning_rate, folder)
         tried.append((trainer.state.best_metric, hidden, learning_rate, trainer))
-        best = min(history(trainer), key=lambda entry: entry["eval_loss"])
-        found = leaderboards({name.removeprefix("eval_"): v for name, v in best.items()})
-        print(f"hidden {hidden}  learning rate {learning_rate}  best on dev: {found}", flush=True)
     loss, hidden, learning_rate, trainer = min(tried, key=lambda one: one[0])
     if not trainer.is_world_process_zero():
         return
+    for _, *configuration, one in tried:
+        best = min(history(one), key=lambda entry: entry["eval_loss"])
+        found = leaderboards({name.removeprefix("eval_"): v for name, v in best.items()})
+        print(f"hidden {configuration[0]}  learning rate {configuration[1]}  best on dev: {found}")
     print(
         f"chosen of {len(tried)}: hidden {hidden}, learning rate {learning_rate}, loss {loss:.6f}"
     )
