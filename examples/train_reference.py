@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import os
 from pathlib import Path
 
@@ -26,12 +25,15 @@ from reference_model import (
     collate,
     leaderboards,
     seeded,
+    write_history,
 )
 from rich.console import Console
 from transformers import Trainer, TrainingArguments
 
 import drift_onset
+from drift_core.files import write_json
 from drift_onset import schema, training
+from drift_onset.scores import METRICS
 from drift_onset.show import show
 
 CONFIGURATIONS = tuple(itertools.product((16, 64), (1e-3, 3e-3)))
@@ -92,8 +94,25 @@ def fitted(
 
 
 def history(trainer: Trainer) -> list[dict[str, float]]:
-    """Give what dev said after each epoch."""
-    return [entry for entry in trainer.state.log_history if "eval_loss" in entry]
+    """Give loss and metrics of dev after each epoch, as the other loops have them."""
+    entries = [entry for entry in trainer.state.log_history if "eval_loss" in entry]
+    names = ("loss", *METRICS)
+    return [
+        {name: entry[f"eval_{name}"] for name in names if f"eval_{name}" in entry}
+        for entry in entries
+    ]
+
+
+def write(output: Path, trainer: Trainer, chosen: dict[str, float], encoder: Encoder) -> None:
+    """Write predictions on the blind test, their report, and how the model was trained."""
+    write_history(output, trainer.args.world_size, history(trainer))
+    write_json(output / "training.json", chosen)
+    blind = Scenarios("test_blind", encoder)
+    predictions = output / "predictions.csv"
+    training.write_predictions(predictions, blind.ids, answers(trainer.model, blind))
+    report = drift_onset.score(schema.resource("data") / "test.csv", predictions)
+    report.write(output / "report.json")
+    show(report.to_dict(), Console())
 
 
 def main() -> None:
@@ -103,34 +122,18 @@ def main() -> None:
     output = parser.parse_args().output
     encoder = Encoder()
     splits = Scenarios("train", encoder), Scenarios("dev", encoder)
-    tried = []
+    tried: list[tuple[dict[str, float], Trainer]] = []
     for hidden, learning_rate in CONFIGURATIONS:
         folder = output / "checkpoints" / f"{hidden}-{learning_rate}"
         trainer = fitted(splits, hidden, learning_rate, folder)
-        tried.append((trainer.state.best_metric, hidden, learning_rate, trainer))
-    loss, hidden, learning_rate, trainer = min(tried, key=lambda one: one[0])
-    if not trainer.is_world_process_zero():
-        return
-    for _, *configuration, one in tried:
-        best = min(history(one), key=lambda entry: entry["eval_loss"])
-        found = leaderboards({name.removeprefix("eval_"): v for name, v in best.items()})
-        print(f"hidden {configuration[0]}  learning rate {configuration[1]}  best on dev: {found}")
-    print(
-        f"chosen of {len(tried)}: hidden {hidden}, learning rate {learning_rate}, loss {loss:.6f}"
-    )
-    blind = Scenarios("test_blind", encoder)
-    predictions = output / "predictions.csv"
-    training.write_predictions(predictions, blind.ids, answers(trainer.model, blind))
-    report = drift_onset.score(schema.resource("data") / "test.csv", predictions)
-    report.write(output / "report.json")
-    chosen = {
-        "tried": len(tried),
-        "hidden": hidden,
-        "learning_rate": learning_rate,
-        "dev_loss": loss,
-    }
-    (output / "training.json").write_text(json.dumps(chosen, indent=2) + "\n", encoding="utf-8")
-    show(report.to_dict(), Console())
+        best = min(history(trainer), key=lambda epoch: epoch["loss"])
+        found = {"hidden": hidden, "learning_rate": learning_rate, "dev_loss": best["loss"]}
+        tried.append((found, trainer))
+        if trainer.is_world_process_zero():
+            print(*(f"{name} {v:g} " for name, v in found.items()), leaderboards(best), flush=True)
+    chosen, trainer = min(tried, key=lambda one: one[0]["dev_loss"])
+    if trainer.is_world_process_zero():
+        write(output, trainer, {**chosen, "configurations": len(tried)}, encoder)
 
 
 if __name__ == "__main__":

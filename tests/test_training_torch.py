@@ -9,7 +9,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from test_docs import blocks, clone, trains  # noqa: F401 (a fixture)
+from clones import copied
+from test_docs import blocks, trains
 
 import drift_onset
 from drift_onset import schema, training
@@ -22,6 +23,11 @@ pytestmark = [
 
 PAGE = "docs/training.md"
 REFERENCE, LOOP, ACCELERATE, TWO = "reference", "loop", "accelerate", "two"
+
+
+@pytest.fixture(scope="module")
+def clone(root, tmp_path_factory):
+    return copied(root, tmp_path_factory.mktemp("training") / "clone")
 
 
 def run(clone, *command):
@@ -38,7 +44,7 @@ def run(clone, *command):
 
 
 @pytest.fixture(scope="module")
-def results(root, clone):  # noqa: F811
+def results(root, clone):
     """The folder with the results of every command of the page on training."""
     for block in blocks(root, PAGE, "bash"):
         run(clone, "bash", "-ec", block)
@@ -93,7 +99,7 @@ def test_the_report_is_that_of_the_predictions(root, results):
 def test_the_loops_train_what_the_trainer_chooses(model, results):
     chosen = json.loads((results / REFERENCE / "training.json").read_text())
     assert (chosen["hidden"], chosen["learning_rate"]) == (model.HIDDEN, model.LEARNING_RATE)
-    assert chosen["tried"] == 4
+    assert chosen["configurations"] == 4
 
 
 # Equal numbers -------------------------------------------------------------------------------
@@ -201,7 +207,7 @@ def test_a_diverged_model_is_a_clear_error(model, made):
 # Documentation -------------------------------------------------------------------------------
 
 
-def test_training_blocks_run_and_write_a_valid_submission(root, clone):  # noqa: F811
+def test_training_blocks_run_and_write_a_valid_submission(root, clone):
     found = [block for block in blocks(root, "README.md", "python") if trains(block)]
     assert len(found) == 1
     lines = [line for line in found[0].splitlines() if line.strip()]
@@ -215,7 +221,7 @@ def test_training_blocks_run_and_write_a_valid_submission(root, clone):  # noqa:
     assert drift_onset.validate_predictions(clone / "predictions.csv", gold) == (12, [])
 
 
-def test_blocks_of_the_page_on_training_run(root, clone):  # noqa: F811
+def test_blocks_of_the_page_on_training_run(root, clone):
     code = blocks(root, PAGE, "python")
     assert any(trains(block) for block in code)
     run(clone, sys.executable, "-c", "\n".join(code))
