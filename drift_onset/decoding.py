@@ -157,8 +157,7 @@ def decode_states(
     for start in range(0, n, _BLOCK):
         rows = slice(start, start + _BLOCK)
         log_p = {target: _log_probabilities(target, heads, lengths, rows) for target in heads}
-        found, lawful[rows], share = _DECODERS[decode](log_p)
-        confidence[rows] = np.minimum(share, 1.0)
+        found, lawful[rows], confidence[rows] = _DECODERS[decode](log_p)
         for target, values in zip(codes, found, strict=True):
             codes[target][rows] = values
     return Decoded(codes, lawful, confidence)

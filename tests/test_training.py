@@ -140,6 +140,24 @@ def test_confidence_is_a_probability(seed, decode, scale):
     assert ((confidence >= 0) & (confidence <= 1)).all()
 
 
+@pytest.mark.parametrize("decode", training.DECODES)
+def test_confidence_is_the_same_to_the_bit_however_wide_the_padding(decode):
+    logits, lengths = draw(np.random.default_rng(10), 300, steps=20, constraints=12)
+    wide = {
+        name: np.pad(values, ((0, 0), (0, 9 * (name in POINTERS))))
+        for name, values in logits.items()
+    }
+    found = [training.decode_states(x, *lengths.values(), decode=decode) for x in (logits, wide)]
+    assert np.array_equal(found[0].confidence, found[1].confidence)
+    one = [
+        training.decode_states(
+            part(wide, slice(at, at + 1)), *part(lengths, slice(at, at + 1)).values(), decode=decode
+        ).confidence[0]
+        for at in range(50)
+    ]
+    assert one == found[0].confidence[:50].tolist()
+
+
 def test_minus_infinity_rules_a_place_out():
     logits, lengths = draw(np.random.default_rng(0), 200, constraints=2)
     logits["outcome_mode"][:, 0] = -np.inf
