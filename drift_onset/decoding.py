@@ -96,8 +96,7 @@ def _lawful(log_p: Heads) -> tuple[list[Any], Bools, Floats]:
             code = code * (1 + values[1:].argmax(axis=0))
         codes.append(np.where(possible, code, other))
     whole = _log_sum_exp(_sum(mass))
-    share = np.exp(np.where(possible, top, -np.inf) - np.where(possible, whole, 0.0))
-    return codes, possible, share
+    return codes, possible, np.exp(top - np.where(possible, whole, 0.0))
 
 
 _DECODERS: dict[str, Callable[[Heads], tuple[list[Any], Bools, Floats]]] = {

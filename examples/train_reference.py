@@ -40,13 +40,7 @@ CONFIGURATIONS = tuple(itertools.product((16, 64), (1e-3, 3e-3)))
 
 
 def fitted(
-    splits: tuple[Scenarios, Scenarios],
-    hidden: int,
-    learning_rate: float,
-    folder: Path,
-    *,
-    epochs: int = EPOCHS,
-    batch_eval_metrics: bool = False,
+    splits: tuple[Scenarios, Scenarios], hidden: int, learning_rate: float, folder: Path
 ) -> Trainer:
     """Train one configuration.
 
@@ -55,8 +49,6 @@ def fitted(
         hidden: see `StateModel`.
         learning_rate: of AdamW, constant.
         folder: where the best and the last epoch are saved.
-        epochs: how many.
-        batch_eval_metrics: whether dev is counted batch by batch or from gathered arrays.
 
     Returns:
         The trainer, holding the model of the epoch with the lowest loss on dev.
@@ -65,7 +57,7 @@ def fitted(
     processes = int(os.environ.get("WORLD_SIZE", 1))
     arguments = TrainingArguments(
         str(folder),
-        num_train_epochs=epochs,
+        num_train_epochs=EPOCHS,
         per_device_train_batch_size=BATCH // processes,
         per_device_eval_batch_size=EVAL_BATCH // processes,
         learning_rate=learning_rate,
@@ -73,7 +65,7 @@ def fitted(
         max_grad_norm=0.0,
         optim="adamw_torch",
         label_names=list(training.LABEL_NAMES),
-        batch_eval_metrics=batch_eval_metrics,
+        batch_eval_metrics=True,
         eval_strategy="epoch",
         save_strategy="epoch",
         save_total_limit=1,

@@ -103,6 +103,7 @@ def test_the_loops_train_what_the_trainer_chooses(model, results):
 
 
 # Equal numbers -------------------------------------------------------------------------------
+# The Trainer of the example counts batch by batch; the loops go through the evaluate module.
 
 
 def test_loops_and_processes_give_the_numbers_of_the_trainer_on_one(results):
