@@ -7,7 +7,8 @@ fetched. The heads alone are trained, in double precision, so that one process a
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,15 +64,24 @@ class Encoder:
         return torch.cat(found).double()
 
 
+@cache
+def shared_encoder() -> Encoder:
+    """Give the encoder, loaded once."""
+    return Encoder()
+
+
 class Scenarios(torch.utils.data.Dataset[dict[str, torch.Tensor]]):
     """The scenarios of a split as vectors, with their labels where the split has them.
 
     Args:
         split: `train`, `dev`, `test` or `test_blind`.
-        encoder: what turns sentences into vectors.
+        encoder: what turns sentences into vectors; the one of this module if None.
     """
 
-    def __init__(self, split: str, encoder: Encoder) -> None:
+    def __init__(
+        self, split: str, encoder: Callable[[Sequence[str]], torch.Tensor] | None = None
+    ) -> None:
+        encoder = encoder or shared_encoder()
         found = next(each for each in splits() if each.name == split)
         table = typed.read(schema.resource("data").parent / found.file, found.record)
         self.ids: list[str] = table["scenario_id"].to_pylist()

@@ -19,7 +19,6 @@ from reference_model import (
     EPOCHS,
     EVAL_BATCH,
     LEARNING_RATE,
-    Encoder,
     Scenarios,
     StateModel,
     answers,
@@ -99,10 +98,9 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("results/accelerate"))
     output = parser.parse_args().output
     accelerator = Accelerator(cpu=True)
-    encoder = Encoder()
-    model, history = fitted(accelerator, Scenarios("train", encoder), Scenarios("dev", encoder))
+    model, history = fitted(accelerator, Scenarios("train"), Scenarios("dev"))
     if accelerator.is_main_process:
-        blind = Scenarios("test_blind", encoder)
+        blind = Scenarios("test_blind")
         training.write_predictions(output / "predictions.csv", blind.ids, answers(model, blind))
         write_history(output, accelerator.num_processes, history)
     accelerator.end_training()

@@ -18,7 +18,6 @@ from reference_model import (
     EPOCHS,
     EVAL_BATCH,
     LEARNING_RATE,
-    Encoder,
     Scenarios,
     StateModel,
     answers,
@@ -78,9 +77,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Train the reference model in a plain loop.")
     parser.add_argument("--output", type=Path, default=Path("results/loop"))
     output = parser.parse_args().output
-    encoder = Encoder()
-    model, history = fitted(Scenarios("train", encoder), Scenarios("dev", encoder))
-    blind = Scenarios("test_blind", encoder)
+    model, history = fitted(Scenarios("train"), Scenarios("dev"))
+    blind = Scenarios("test_blind")
     training.write_predictions(output / "predictions.csv", blind.ids, answers(model, blind))
     write_history(output, 1, history)
 

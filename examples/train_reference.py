@@ -18,7 +18,6 @@ from reference_model import (
     BATCH,
     EPOCHS,
     EVAL_BATCH,
-    Encoder,
     Scenarios,
     StateModel,
     answers,
@@ -72,7 +71,6 @@ def fitted(
         save_only_model=True,
         load_best_model_at_end=True,
         metric_for_best_model="loss",
-        remove_unused_columns=False,
         dataloader_pin_memory=False,
         ddp_find_unused_parameters=False,
         disable_tqdm=True,
@@ -95,11 +93,11 @@ def history(trainer: Trainer) -> list[dict[str, float]]:
     ]
 
 
-def write(output: Path, trainer: Trainer, chosen: dict[str, float], encoder: Encoder) -> None:
+def write(output: Path, trainer: Trainer, chosen: dict[str, float]) -> None:
     """Write predictions on the blind test, their report, and how the model was trained."""
     write_history(output, trainer.args.world_size, history(trainer))
     write_json(output / "training.json", chosen)
-    blind = Scenarios("test_blind", encoder)
+    blind = Scenarios("test_blind")
     predictions = output / "predictions.csv"
     training.write_predictions(predictions, blind.ids, answers(trainer.model, blind))
     report = drift_onset.score(schema.resource("data") / "test.csv", predictions)
@@ -112,8 +110,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Train and score the reference model.")
     parser.add_argument("--output", type=Path, default=Path("results/reference"))
     output = parser.parse_args().output
-    encoder = Encoder()
-    splits = Scenarios("train", encoder), Scenarios("dev", encoder)
+    splits = Scenarios("train"), Scenarios("dev")
     tried: list[tuple[dict[str, float], Trainer]] = []
     for hidden, learning_rate in CONFIGURATIONS:
         folder = output / "checkpoints" / f"{hidden}-{learning_rate}"
@@ -125,7 +122,7 @@ def main() -> None:
             print(*(f"{name} {v:g} " for name, v in found.items()), leaderboards(best), flush=True)
     chosen, trainer = min(tried, key=lambda one: one[0]["dev_loss"])
     if trainer.is_world_process_zero():
-        write(output, trainer, {**chosen, "configurations": len(tried)}, encoder)
+        write(output, trainer, {**chosen, "configurations": len(tried)})
 
 
 if __name__ == "__main__":
