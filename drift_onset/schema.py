@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -206,6 +207,28 @@ def broken_rules(kind: str, record: Mapping[str, Any]) -> list[tuple[str, str]]:
         for error in validator.iter_errors(dict(record)):
             breaches.append((title, str(error.instance_path[0])))
     return breaches
+
+
+@cache
+def lawful_states() -> tuple[tuple[int, ...], ...]:
+    """Give every state that the rules allow, as far as rules can tell states apart.
+
+    Returns:
+        Codes in the order of the targets: labels as positions in schema order, onset and residual
+        as 0 for blank and 1 for any number.
+
+    Example:
+        >>> lawful_states()[0]
+        (0, 0, 0, 0, 0)
+    """
+    choices = [field.labels or (None, 1) for field in fields("state").values()]
+    grid = itertools.product(*(range(len(options)) for options in choices))
+
+    def state(codes: tuple[int, ...]) -> dict[str, Any]:
+        values = (options[code] for options, code in zip(choices, codes, strict=True))
+        return dict(zip(fields("state"), values, strict=True))
+
+    return tuple(codes for codes in grid if not broken_rules("state", state(codes)))
 
 
 @cache

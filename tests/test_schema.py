@@ -117,6 +117,16 @@ def lawful(outcome, has_onset, family, repair, has_residual):
 GRID = tuple(itertools.product(OUTCOMES, (False, True), FAMILIES, REPAIRS, (False, True)))
 
 
+def test_lawful_states_are_those_of_the_table():
+    expected = [
+        (OUTCOMES.index(o), int(s), FAMILIES.index(f), REPAIRS.index(r), int(c))
+        for o, s, f, r, c in GRID
+        if lawful(o, s, f, r, c)
+    ]
+    assert schema.lawful_states() == tuple(expected)
+    assert len(expected) == 1 + 3 * 8 * 2
+
+
 def as_state(outcome, has_onset, family, repair, has_residual, number=1):
     values = (
         outcome,
