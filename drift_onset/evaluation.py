@@ -60,12 +60,20 @@ def match(gold: Loaded, predictions: Loaded, *, by_id: bool = True) -> Pairs:
         gold.findings += pairing.duplicates(gold.states)[1]
     missing = _founded(found, "missing_prediction", predictions)
     unknown = _founded(found, "unknown_scenario", gold)
-    if len(missing) == len(gold.states) > 1 and len(unknown) == len(predictions.states) > 1:
+    if _shares_none(gold, predictions, unknown):
         message = f"has no scenario of {gold.name}; are these predictions for another split?"
         unknown, missing = [Finding(None, None, "unknown_scenario", None, None, message)], []
     others = [f for f in found if f.code not in ("missing_prediction", "unknown_scenario")]
     predictions.findings += missing + unknown + others
     return pairs
+
+
+def _shares_none(gold: Loaded, predictions: Loaded, unknown: list[Finding]) -> bool:
+    """Tell whether every scenario that predictions name is unknown, unreadable rows included."""
+    if not 0 < int(predictions.states.named.sum()) == len(unknown):
+        return False
+    unread = set(filter(None, predictions.unread))
+    return not predictions.swallowed and not (unread and unread & set(gold.states.ids.to_pylist()))
 
 
 def _founded(found: list[Finding], code: str, other: Loaded) -> list[Finding]:
@@ -126,8 +134,12 @@ def rows_to_pairs(references: Any, predictions: Any, on_invalid: str = "error") 
 def _agreed(gold: Loaded, predictions: Loaded, pairs: Pairs, on_invalid: str) -> Pairs:
     """Raise what was found, less what `incorrect` counts as unanswered."""
     if on_invalid == "incorrect" and predictions.is_readable:
-        # Rows with findings are unanswered; what is wrong with the header remains wrong.
-        predictions.findings = [f for f in predictions.findings if f.record == HEADER]
+        # Rows with findings are unanswered; a header at fault, and a file for other scenarios,
+        # remain wrong.
+        elsewhere = (None, "unknown_scenario")
+        predictions.findings = [
+            f for f in predictions.findings if f.record == HEADER or (f.record, f.code) == elsewhere
+        ]
     problems = gold.problems() + predictions.problems()
     if problems:
         raise InvalidInput(problems)

@@ -260,7 +260,7 @@ def no_constant(text):
 def test_reports_are_strict_json(n, right, confidence, kept, resamples):
     for seed in range(4):
         gold, answers = sample(n, seed, right, confidence)
-        answers = answers[:kept] or [{**answers[0], "scenario_id": "stray"}]
+        answers = answers[:kept] or [{**answers[0], "predicted_outcome_mode": "nonsense"}]
         report = score(gold, answers, on_invalid="incorrect", resamples=resamples)
         assert json.loads(report.to_json(), parse_constant=no_constant) == report.to_dict()
 
