@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,12 +91,8 @@ def run(blind: str | os.PathLike[str], output: str | os.PathLike[str]) -> int:
     Raises:
         InvalidInput: the blind file has problems.
     """
-    problems = read_file(str(blind), schema.BLIND).problems()
-    if problems:
-        raise InvalidInput(problems)
     header = [*schema.header(schema.PREDICTION), *schema.optional_columns(schema.PREDICTION)]
-    inputs = CsvFile(Path(blind), schema.header(schema.BLIND))
-    rows = [_row(row) for _, row in inputs.rows()]
+    rows = [_row(*found) for found in inputs(blind, schema.BLIND)]
     with replacing(output) as path, open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
@@ -104,8 +100,25 @@ def run(blind: str | os.PathLike[str], output: str | os.PathLike[str]) -> int:
     return len(rows)
 
 
-def _row(row: Mapping[str, str]) -> list[Any]:
-    steps = [step["text"] for step in loads(row["trajectory_json"])]
-    state = predict(loads(row["constraints_json"]), steps)
+def inputs(path: str | os.PathLike[str], kind: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Read what a model may see: identifiers, constraints and the texts of the steps.
+
+    Args:
+        path: a blind or labelled file.
+        kind: `model_input` or `labelled_record`.
+
+    Raises:
+        InvalidInput: the file has problems.
+    """
+    problems = read_file(str(path), kind).problems()
+    if problems:
+        raise InvalidInput(problems)
+    for _, row in CsvFile(Path(path), schema.header(kind)).rows():
+        steps = [step["text"] for step in loads(row["trajectory_json"])]
+        yield row["scenario_id"], loads(row["constraints_json"]), steps
+
+
+def _row(scenario: str, constraints: Sequence[str], steps: Sequence[str]) -> list[Any]:
+    state = predict(constraints, steps)
     *labels, residual = ("" if value is None else value for value in state.values())
-    return [row["scenario_id"], *labels, residual or schema.NONE, _CONFIDENCE]
+    return [scenario, *labels, residual or schema.NONE, _CONFIDENCE]
