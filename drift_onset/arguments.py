@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 
 from drift_core import __version__
-from drift_onset import commands
+from drift_onset import arguments_comparing, commands
 from drift_onset.hub import OWNER
 from drift_onset.hub import commands as hub
 from drift_onset.limits import MAX_RESAMPLES, MAX_SEED, ON_INVALID
@@ -43,6 +43,7 @@ def all_commands() -> argparse.ArgumentParser:
     build.add_argument("root", nargs="?", default=".", metavar="DIR", help=_ROOT)
     build.set_defaults(run=commands.build)
 
+    arguments_comparing.add(names, _file, _resampling, _on_invalid)
     _hub(names.add_parser("hub", help="build and push the repositories of the Hub, and results"))
     return top
 
@@ -71,19 +72,37 @@ def _score_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument(
+        "--by",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="score parts of the rows as well: any column of the gold, length_band or onset_third; "
+        "may be given several times",
+    )
+    parser.add_argument("--html", type=_file, metavar="FILE", help="write a web page of it all")
+    parser.add_argument("--plots", type=_file, metavar="DIR", help="write plots into this folder")
+    _on_invalid(parser)
+    _resampling(parser, 0, 1000)
+
+
+def _on_invalid(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--on-invalid",
         choices=ON_INVALID,
         default=ON_INVALID[0],
         help="stop on a problem, or count the scenario as wrong (default: error)",
     )
+
+
+def _resampling(parser: argparse.ArgumentParser, fewest: int, default: int) -> None:
     parser.add_argument(
-        "--seed", type=_whole(MAX_SEED), default=0, help="seed of the resampling (default: 0)"
+        "--seed", type=_whole(0, MAX_SEED), default=0, help="seed of the resampling (default: 0)"
     )
     parser.add_argument(
         "--resamples",
-        type=_whole(MAX_RESAMPLES),
-        default=1000,
-        help=f"bootstrap resamples for the intervals, at most {MAX_RESAMPLES} (default: 1000)",
+        type=_whole(fewest, MAX_RESAMPLES),
+        default=default,
+        help=f"bootstrap resamples for the intervals, at most {MAX_RESAMPLES} (default: {default})",
     )
 
 
@@ -146,12 +165,13 @@ def _hub(parser: argparse.ArgumentParser) -> None:
     result.set_defaults(run=hub.result)
 
 
-def _whole(highest: int) -> Callable[[str], int]:
-    """Give a reader of whole numbers from 0 to a highest one."""
+def _whole(lowest: int, highest: int) -> Callable[[str], int]:
+    """Give a reader of whole numbers in a range."""
 
     def read(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or len(text) > 20 or int(text) > highest:
-            raise argparse.ArgumentTypeError(f"{text[:40]!r}, expected 0 to {highest}")
+        digits = text.isascii() and text.isdigit() and len(text) <= 20
+        if not digits or not lowest <= int(text) <= highest:
+            raise argparse.ArgumentTypeError(f"{text[:40]!r}, expected {lowest} to {highest}")
         return int(text)
 
     return read

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from drift_core.files import replacing, write_json
 from drift_core.problems import Problem, printable
 from drift_core.strict_json import dumps
 
 if TYPE_CHECKING:
+    from drift_onset.counts import Columns
     from drift_onset.pairing import Pairs
 
 OK, PROBLEMS, USAGE = 0, 1, 2
@@ -26,23 +28,25 @@ def print_problems(problems: Sequence[Problem], as_json: bool = False) -> None:
     """Print problems where they belong: as the result if they were asked for as JSON."""
     if as_json:
         for problem in problems:
-            _print_json(problem.to_dict())
+            print_json(problem.to_dict())
         return
     for problem in problems:
         print(problem, file=sys.stderr)
-    print(f"{_counted(len(problems), 'problem')} found", file=sys.stderr)
+    print(f"{counted(len(problems), 'problem')} found", file=sys.stderr)
 
 
-def _print_json(value: object, indent: int | None = None) -> None:
+def print_json(value: object, indent: int | None = None) -> None:
+    """Print strict JSON; what the stream cannot show is escaped."""
     utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     print(dumps(value, indent=indent, ascii_only=not utf8))
 
 
-def _counted(n: int, noun: str) -> str:
+def counted(n: int, noun: str) -> str:
+    """Say how many there are of something."""
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
-def _overwrites(outputs: Sequence[str | None], inputs: Sequence[str]) -> bool:
+def overwrites(outputs: Sequence[str | None], inputs: Sequence[str]) -> bool:
     """Tell, and say, whether a file to write is one to read or is to be written twice."""
     seen = {os.path.realpath(path): path for path in inputs}
     for output in filter(None, outputs):
@@ -85,44 +89,92 @@ def score(args: argparse.Namespace) -> int:
         expected = ", ".join(report.TABLE_ENDINGS)
         print(printable(f"--table {args.table}: expected {expected}"), file=sys.stderr)
         return USAGE
-    if _overwrites([args.output, args.table], [args.gold, args.predictions]):
+    outputs = [args.output, args.table, args.html]
+    if overwrites(outputs, [args.gold, args.predictions]):
         return USAGE
+    if args.plots and not has_plots():
+        return PROBLEMS
     pairs = _pairs(args, args.on_invalid)
     options = {"on_invalid": args.on_invalid, "resamples": args.resamples, "seed": args.seed}
-    with ExitStack() as whole:  # neither file, unless both can be made
+    with ExitStack() as whole:  # no file, unless all can be made
         pool = whole.enter_context(ThreadPoolExecutor(1))
         reporting = pool.submit(
-            evaluation.report_pairs, pairs, with_table=not args.table, **options
+            evaluation.report_pairs,
+            pairs,
+            with_table=not args.table,
+            by=args.by,
+            gold=args.gold,
+            **options,
         )
-        if args.table:
-            rows = report.prediction_table(pairs.gold.ids, counts.columns(pairs))
+        side_by_side = counts.columns(pairs) if args.table or args.html or args.plots else None
+        if args.table and side_by_side:
+            rows = report.prediction_table(pairs.gold.ids, side_by_side)
             report.write_table(rows, whole.enter_context(replacing(args.table)))
         made = reporting.result().to_dict()
         if args.output:
             write_json(whole.enter_context(replacing(args.output)), made)
+        if side_by_side and (args.html or args.plots):
+            outputs += _pictures(args, made, side_by_side, whole)
     if args.json:
-        _print_json(made, indent=2)
+        print_json(made, indent=2)
         return OK
     from rich.console import Console
 
     from drift_onset.show import show
 
     show(made, Console())
-    for name in filter(None, (args.output, args.table)):
-        print(printable(f"written: {name}"))
+    written(outputs)
     return OK
+
+
+def _pictures(
+    args: argparse.Namespace, made: dict[str, Any], side_by_side: Columns, whole: ExitStack
+) -> list[str]:
+    """Write the page and the plots; give what written plots are called."""
+    from drift_onset import counts, details
+    from drift_onset.views import pages, plots
+
+    found = details.details(side_by_side, counts.count_columns(side_by_side))
+    if args.html:
+        name = Path(args.predictions).stem
+        write_text(whole.enter_context(replacing(args.html)), pages.score_page(made, found, name))
+    if not args.plots:
+        return []
+    drawn = plots.write(plots.score_plots(made, found), Path(args.plots))
+    return [str(path) for path in drawn]
+
+
+def has_plots() -> bool:
+    """Tell whether matplotlib is installed, and say what to install if it is not."""
+    from drift_onset.views import plots
+
+    if importlib.util.find_spec("matplotlib") is not None:
+        return True
+    print(plots.MISSING, file=sys.stderr)
+    return False
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write text as UTF-8 with LF line ends."""
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def written(outputs: Sequence[str | None]) -> None:
+    """Say which files were written."""
+    for name in filter(None, outputs):
+        print(printable(f"written: {name}"))
 
 
 def score_as_json(args: argparse.Namespace) -> int:
     """Print the JSON report, and write it with --output: what scorer/score.py does."""
     from drift_onset import evaluation
 
-    if _overwrites([args.output], [args.gold, args.predictions]):
+    if overwrites([args.output], [args.gold, args.predictions]):
         return USAGE
     report = evaluation.report_pairs(_pairs(args))
     if args.output:
         report.write(args.output)
-    _print_json(report.to_dict(), indent=2)
+    print_json(report.to_dict(), indent=2)
     return OK
 
 
@@ -149,7 +201,7 @@ def validate(args: argparse.Namespace) -> int:
         return PROBLEMS
     if not args.json:
         for path, n in checked:
-            print(printable(f"{path}: {_counted(n, 'row')} checked, no problems"))
+            print(printable(f"{path}: {counted(n, 'row')} checked, no problems"))
         for text in card.advice(Path(args.root)) if args.kind == "repository" else ():
             print(printable(text))
     return OK
@@ -159,10 +211,10 @@ def baseline(args: argparse.Namespace) -> int:
     """Write weak heuristic predictions."""
     from drift_onset import baseline as heuristic
 
-    if _overwrites([args.output], [args.blind]):
+    if overwrites([args.output], [args.blind]):
         return USAGE
     n = heuristic.run(args.blind, args.output)
-    print(printable(f"{args.output}: {_counted(n, 'prediction')} written"))
+    print(printable(f"{args.output}: {counted(n, 'prediction')} written"))
     return OK
 
 

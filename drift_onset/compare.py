@@ -12,7 +12,8 @@ import pyarrow as pa
 from drift_core import __version__
 from drift_core.problems import InvalidInput, Problem
 from drift_onset import evaluation, paired, schema, scores
-from drift_onset.counts import Columns, columns, count_columns
+from drift_onset.cells import arrow
+from drift_onset.counts import Bools, Columns, columns, count_columns
 from drift_onset.differences import Difference, differences
 from drift_onset.limits import COMPARE_RESAMPLES
 from drift_onset.pairing import Pairs
@@ -153,18 +154,24 @@ def _load(gold: Any, a: Any, b: Any, on_invalid: str) -> list[Pairs]:
 def _items(pairs: Pairs, first: Columns, second: Columns) -> pa.Table:
     """Lay out the rows in which the systems differ in being right in any target."""
     tables = [prediction_table(pairs.gold.ids, side) for side in (first, second)]
-    marks = [f"{target}_correct" for target in schema.targets()]
     differ = np.zeros(len(pairs.gold), np.bool_)
-    right = [[side[mark].to_numpy() for mark in marks] for side in tables]
-    for mine, other in zip(*right, strict=True):
-        differ |= mine != other
-    kept = pa.array(np.flatnonzero(differ))
-    a, b = (table.take(kept) for table in tables)
-    columns = {"scenario_id": a["scenario_id"]}
     for target in schema.targets():
-        columns[f"gold_{target}"] = a[f"gold_{target}"]
-        for name, side in (("a", a), ("b", b)):
+        differ |= _right(first, target) != _right(second, target)
+    kept = arrow(np.flatnonzero(differ))
+    sides = {name: table.take(kept) for name, table in zip("ab", tables, strict=True)}
+    columns = {"scenario_id": sides["a"]["scenario_id"]}
+    for target in schema.targets():
+        columns[f"gold_{target}"] = sides["a"][f"gold_{target}"]
+        for name, side in sides.items():
             columns[f"{name}_{target}"] = side[schema.PREDICTED + target]
-    for name, side in (("a", a), ("b", b)):
+            columns[f"{name}_{target}_correct"] = side[f"{target}_correct"]
+    for name, side in sides.items():
         columns[f"{name}_complete_primary_correct"] = side["complete_primary_correct"]
     return pa.table(columns)
+
+
+def _right(side: Columns, target: str) -> Bools:
+    onset = target == schema.targets()[1]
+    gold, predicted = side.labels.get(target) or (side.onset if onset else side.residual)
+    right: Bools = gold == predicted
+    return right

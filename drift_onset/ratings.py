@@ -81,7 +81,7 @@ def read(paths: Sequence[str]) -> Ratings:
     problems += _different_inputs(paths, labelled)
     if problems:
         raise InvalidInput(problems)
-    return _joined(_names(paths), loaded, labelled)
+    return _joined(names(paths), loaded, labelled)
 
 
 def _kind(path: str) -> str:
@@ -102,13 +102,13 @@ def _repeated(paths: Sequence[str]) -> list[Problem]:
     return problems
 
 
-def _names(paths: Sequence[str]) -> tuple[str, ...]:
-    """Name raters by their files, with as much of the path as tells them apart."""
+def names(paths: Sequence[str]) -> tuple[str, ...]:
+    """Name files without their endings, with as much of the path as tells them apart."""
     parts = [Path(path).with_suffix("").parts for path in paths]
     for length in range(1, max(map(len, parts)) + 1):
-        names = ["/".join(part[-length:]) for part in parts]
-        if len(set(names)) == len(names):
-            return tuple(names)
+        found = ["/".join(part[-length:]) for part in parts]
+        if len(set(found)) == len(found):
+            return tuple(found)
     return tuple(paths)
 
 
