@@ -21,6 +21,7 @@ from random_states import (
 )
 from scipy.stats import binomtest
 from sklearn.metrics import f1_score
+from slow_scores import macro_f1
 from statsmodels.stats.contingency_tables import mcnemar as peer
 
 from drift_onset import cli, paired
@@ -45,20 +46,13 @@ def systems(n, seed, right=(0.8, 0.5)):
     return gold, first, second
 
 
-def slow_f1(truth, said):
-    labels = set(truth) | set(said)
-    pairs = list(zip(truth, said, strict=True))
-    f1s = [2 * pairs.count((c, c)) / (truth.count(c) + said.count(c)) for c in labels]
-    return sum(f1s) / len(f1s)
-
-
 def slow_scores(gold, answers, rows):
     """Score some rows, repeated ones included, one by one."""
     truth, said = [gold[k] for k in rows], [answers[k] for k in rows]
     found = {}
     for target in LABELS:
         pair = [g[target] for g in truth], [a[f"predicted_{target}"] for a in said]
-        found[f"{target}_macro_f1"] = slow_f1(*pair)
+        found[f"{target}_macro_f1"] = macro_f1(*pair)
     right = {
         target: np.array(
             [g[target] == a[f"predicted_{target}"] for g, a in zip(truth, said, strict=True)]
@@ -87,7 +81,7 @@ def test_values_are_those_of_each_system_alone():
     families = [
         [r[k] for r in rows] for rows, k in ((gold, TARGETS[2]), (first, f"predicted_{TARGETS[2]}"))
     ]
-    assert slow_f1(*families) == pytest.approx(f1_score(*families, average="macro"), abs=1e-12)
+    assert macro_f1(*families) == pytest.approx(f1_score(*families, average="macro"), abs=1e-12)
     found = compare(five_targets(gold), first, second, resamples=10)
     assert tuple(found.differences) == COMPARED
     for answers, side in ((first, "a"), (second, "b")):
