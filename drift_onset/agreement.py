@@ -158,7 +158,10 @@ def _measure(
     ratings: Ratings, field: str, resamples: int, seed: int
 ) -> tuple[dict[str, Agreed], dict[tuple[str, str], Agreed]]:
     """Give every measure of a field, and Cohen's kappa of each pair of raters."""
-    rows, n = np.unique(ratings.codes[field], axis=0, return_counts=True)
+    codes = ratings.codes[field]
+    rates = (codes != MISSING).any(axis=0)  # files of predictions lack the secondary fields
+    raters = [name for name, does in zip(ratings.raters, rates.tolist(), strict=True) if does]
+    rows, n = np.unique(codes[:, rates], axis=0, return_counts=True)
     size = len(ratings.names.get(field, ()))
     measures: dict[str, tuple[Measure, int]] = {}
     rated = (rows != MISSING).sum(axis=1)
@@ -170,7 +173,7 @@ def _measure(
         measures["within_one_agreement"] = (kappas.pairwise(rows, _within_one), twice)
     elif field != schema.targets()[-1]:
         if field not in EXPLORATORY:
-            cohens = _cohens(ratings.raters, rows, n, size, ordinal)
+            cohens = _cohens(raters, rows, n, size, ordinal)
             name = "weighted_kappa" if ordinal else "cohen_kappa"
             mean = kappas.mean_of([measure for measure, _ in cohens.values()])
             measures[name] = (mean, twice)

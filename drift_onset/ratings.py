@@ -116,7 +116,7 @@ def _held_to_each_other(loaded: Sequence[Loaded]) -> None:
     """Hold predictions to the bounds that labelled files give for the same scenarios."""
     known = [one for one in loaded if one.is_readable and one.states.steps.any()]
     for one in loaded:
-        if one in known or not one.is_readable:
+        if one.states.steps.any() or not one.is_readable:
             continue
         told: set[tuple[int | None, str]] = set()
         for gold in known:
