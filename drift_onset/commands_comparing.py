@@ -158,6 +158,6 @@ def _show(
 
     console = Console()
     for line in lead:
-        console.print(printable(line), markup=False, highlight=False)
+        console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
     show_sheets(tables, console)
     show_closing(tables, closing, signature, console)

@@ -34,6 +34,7 @@ from drift_onset.scores import (
 
 LEVEL = 0.95
 _BLOCK = 50
+_ROWS_PER_OUTCOME = 8  # measured: where both ways to draw take the same time
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,12 @@ def draw(n: Ints, resamples: int, rng: np.random.Generator) -> Ints:
     Returns:
         b × k counts; every row sums to the sum of n.
     """
-    total = int(n.sum())
+    total, size = int(n.sum()), len(n)
+    if total < _ROWS_PER_OUTCOME * size:  # drawing rows is cheaper than drawing counts
+        of_row = np.repeat(np.arange(size), n)
+        picked = of_row[rng.integers(total, size=(resamples, total))]
+        picked += size * np.arange(resamples)[:, None]
+        return np.bincount(picked.reshape(-1), minlength=resamples * size).reshape(-1, size)
     drawn: Ints = rng.multinomial(total, n / total, size=resamples)
     return drawn
 

@@ -14,7 +14,7 @@ except ModuleNotFoundError:  # Python 3.10; pytest brings tomli there
 
 pytestmark = pytest.mark.loading
 
-PAGES = ["README.md", "dataset_card.md", "metric/reasoning_state/README.md"]
+PAGES = ["README.md", "dataset_card.md", "metric/reasoning_state/README.md", "docs/comparing.md"]
 BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```$", re.M | re.S)
 
 
@@ -40,19 +40,32 @@ def clone(root, tmp_path_factory):
 def test_python_blocks_run(root, clone, page):
     code = "\n".join(block for block in blocks(root, page, "python") if not from_hub(block))
     assert code
+    if page.startswith("docs/"):  # whose commands make the files that its code reads
+        run_shell_blocks(root, clone, page)
     done = subprocess.run([sys.executable, "-c", code], cwd=clone, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
-def test_shell_blocks_run(root, clone):
-    """All but those that make an environment, which continuous integration runs itself."""
-    commands = [block for block in blocks(root, "README.md", "bash") if "venv" not in block]
-    assert len(commands) >= 2
+def run_shell_blocks(root, clone, page):
+    """Run all but those that make an environment, which continuous integration runs itself."""
+    printed = ""
     bin_folder = str(next(p for p in sys.path if p.endswith("site-packages"))) + "/../../../bin"
-    for block in commands:
-        script = f'set -e; PATH="{bin_folder}:$PATH"\n{block}'
-        done = subprocess.run(["bash", "-c", script], cwd=clone, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+    for block in blocks(root, page, "bash"):
+        if "venv" not in block:
+            script = f'set -e; PATH="{bin_folder}:$PATH"\n{block}'
+            done = subprocess.run(["bash", "-c", script], cwd=clone, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+            printed += done.stdout
+    return printed
+
+
+def test_shell_blocks_run(root, clone):
+    for page, least in (("README.md", 2), ("docs/comparing.md", 6)):
+        assert len(blocks(root, page, "bash")) >= least
+        printed = run_shell_blocks(root, clone, page)
+        for block in blocks(root, page, "text"):
+            for line in block.splitlines():
+                assert line in printed
 
 
 def test_the_two_commands_are_one_line_each_with_their_environment(root):
@@ -123,6 +136,7 @@ def test_front_matter_is_that_of_the_schema(root):
     "module",
     ["drift_core.strict_json", "drift_core.files", "drift_core.problems", "drift_onset"]
     + [f"drift_onset.{name}" for name in ("schema", "uncertainty", "evaluation")]
+    + [f"drift_onset.{name}" for name in ("agreement", "compare", "differences", "references")]
     + ["reasoning_drift"],
 )
 def test_docstring_examples_run(module):
@@ -143,21 +157,12 @@ def test_label_tables_of_the_card_are_the_words_of_the_schema(root):
             assert f"| `{option['const']}` | {option['description']} |" in card
 
 
-def test_scores_to_compare_with_are_those_of_the_data(root):
-    import drift_onset
-    from drift_onset import schema, typed
+def test_scores_to_compare_with_are_those_of_the_code(root, capsys):
+    from drift_onset import cli
 
-    gold = root / "data" / "test.csv"
-    ids = typed.read(gold, schema.LABELLED)["scenario_id"].to_pylist()
-    blank = ("no_drift", None, "none", "not_applicable", None)
-    names = ("scenario_id", *schema.targets())
-    constant = [dict(zip(names, (scenario, *blank), strict=True)) for scenario in ids]
+    assert cli.main(["references", "--markdown"]) == 0
     readme = (root / "README.md").read_text(encoding="utf-8")
-    table = readme.split("## What to compare with")[1]
-    for answers in (constant, root / "baseline" / "example_predictions.csv"):
-        scores = drift_onset.score(gold, answers, resamples=0).scores
-        row = f"| {scores.component_mean:.3f} | {scores.complete_primary_accuracy:.3f} |"
-        assert row in table
+    assert capsys.readouterr().out in readme.split("## What to compare with")[1]
 
 
 def test_status_block_of_the_card(root):

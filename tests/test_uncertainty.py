@@ -302,10 +302,16 @@ def test_cost_does_not_grow_with_rows(monkeypatch):
     assert drawn_lengths(monkeypatch, repeated) == lengths
 
 
-def test_draws_keep_the_number_of_rows():
-    n = np.array([3, 1, 0, 6])
+@pytest.mark.parametrize("n", [[3, 1, 0, 6], [300, 100, 0, 600]])
+def test_draws_are_multinomial(n):
+    """Few rows an outcome are drawn one by one, many as counts; both have the same moments."""
+    n = np.array(n)
+    total, share = n.sum(), n / n.sum()
     drawn = uncertainty.draw(n, 4000, np.random.default_rng(0))
     assert drawn.shape == (4000, 4)
-    assert (drawn.sum(axis=1) == 10).all()
+    assert (drawn.sum(axis=1) == total).all()
     assert not drawn[:, 2].any()
-    np.testing.assert_allclose(drawn.mean(axis=0), n, atol=0.1)
+    scale = np.sqrt(total / 4000)
+    np.testing.assert_allclose(drawn.mean(axis=0), n, atol=3 * scale)
+    expected = total * (np.diag(share) - np.outer(share, share))
+    np.testing.assert_allclose(np.cov(drawn.T), expected, atol=0.03 * total)
