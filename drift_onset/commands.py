@@ -74,6 +74,18 @@ def _progress(paths: Sequence[str]) -> Iterator[Callable[[int], None] | None]:
         yield lambda n: bar.advance(task, n)
 
 
+@contextmanager
+def waiting(doing: str) -> Iterator[None]:
+    """Show on a terminal that something takes a while."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(doing):
+        yield
+
+
 def _pairs(args: argparse.Namespace, on_invalid: str = "error") -> Pairs:
     from drift_onset import evaluation
 

@@ -18,6 +18,7 @@ from drift_onset.commands import (
     has_plots,
     overwrites,
     print_json,
+    waiting,
     write_text,
     written,
 )
@@ -38,7 +39,9 @@ def compare(args: argparse.Namespace) -> int:
         return USAGE
     first, second = names([args.a, args.b])
     options = {"on_invalid": args.on_invalid, "resamples": args.resamples, "seed": args.seed}
-    made = comparing.compare(args.gold, args.a, args.b, names=(first, second), **options).to_dict()
+    with waiting("comparing"):
+        found = comparing.compare(args.gold, args.a, args.b, names=(first, second), **options)
+    made = found.to_dict()
     _write(args, made, pages.compare_page)
     if args.json:
         print_json(made, indent=2)
@@ -58,10 +61,12 @@ def agree(args: argparse.Namespace) -> int:
     if overwrites([args.output, args.html], args.files):
         return USAGE
     if not 2 <= len(args.files) <= agreeing.MAX_RATERS:
-        found = f"{len(args.files)} given, expected 2 to {agreeing.MAX_RATERS} files"
-        print(f"FILE: {found}, one a rater", file=sys.stderr)
+        wanted = f"expected 2 to {agreeing.MAX_RATERS} files, one a rater"
+        print(f"FILE: {len(args.files)} given, {wanted}", file=sys.stderr)
         return USAGE
-    made = agreeing.agree(args.files, resamples=args.resamples, seed=args.seed).to_dict()
+    with waiting("measuring agreement"):
+        found = agreeing.agree(args.files, resamples=args.resamples, seed=args.seed)
+    made = found.to_dict()
     _write(args, made, pages.agree_page)
     if args.json:
         print_json(made, indent=2)

@@ -18,7 +18,7 @@ from drift_onset.differences import Difference, differences
 from drift_onset.limits import COMPARE_RESAMPLES
 from drift_onset.pairing import Pairs
 from drift_onset.report import prediction_table
-from drift_onset.scores import LEADERBOARD_A, LEADERBOARD_B
+from drift_onset.scores import BOARDS
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,16 +51,12 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the comparison with its keys in their fixed order; strict JSON can hold it."""
-        boards = {
-            "leaderboard_a_component_capability": LEADERBOARD_A[0],
-            "leaderboard_b_complete_reasoning_state": LEADERBOARD_B[0],
-        }
         return {
             "a": self.names[0],
             "b": self.names[1],
             "verdicts": {
-                board: {"metric": metric, "verdict": self.verdict(metric)}
-                for board, metric in boards.items()
+                board: {"metric": metrics[0], "verdict": self.verdict(metrics[0])}
+                for board, metrics in BOARDS.items()
             },
             "differences": {name: found.to_dict() for name, found in self.differences.items()},
             "flips": {

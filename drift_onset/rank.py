@@ -15,6 +15,7 @@ from drift_core.problems import InvalidInput, Problem
 from drift_onset import saved, schema, splits
 from drift_onset.loading import read_file
 from drift_onset.references import Reference, references
+from drift_onset.scores import BOARDS
 
 KINDS = MODEL, REFERENCE = ("model", "reference")
 _DIGITS = 12  # scores that differ by rounding alone are a tie
@@ -77,7 +78,7 @@ class Leaderboards:
         return {
             **{
                 board: {
-                    "primary_ranking_metric": saved.BOARDS[board][0],
+                    "primary_ranking_metric": BOARDS[board][0],
                     "rows": [entry.to_dict() for entry in entries],
                 }
                 for board, entries in self.boards.items()
@@ -92,7 +93,7 @@ class Leaderboards:
 
     def to_csv(self) -> str:
         """Give both leaderboards as one CSV; a column tells them apart."""
-        metrics = [metric for board in saved.BOARDS.values() for metric in board]
+        metrics = [metric for board in BOARDS.values() for metric in board]
         first = ("leaderboard", "rank", "name", "kind", "method", "n", "n_invalid")
         text = io.StringIO()
         header = [*first, *metrics, "low", "high", "degenerate"]
@@ -139,7 +140,7 @@ def rank(folder: str | Path, gold: str | Path | None = None) -> Leaderboards:
     rows = references(source) if source else []
     named = {path.stem: report for path, report in reports.items()}
     return Leaderboards(
-        boards={board: _board(board, named, rows) for board in saved.BOARDS},
+        boards={board: _board(board, named, rows) for board in BOARDS},
         support={
             target: {label: c["gold"] for label, c in by_label.items()}
             for target, by_label in next(iter(named.values()))["class_support"].items()
@@ -180,7 +181,7 @@ def _identity(path: Path) -> dict[str, Any]:
 def _board(
     board: str, reports: Mapping[str, Mapping[str, Any]], rows: Sequence[Reference]
 ) -> list[Entry]:
-    metrics = saved.BOARDS[board]
+    metrics = BOARDS[board]
     scores = {name: round(report[board][metrics[0]], _DIGITS) for name, report in reports.items()}
     entries = []
     for name, report in reports.items():

@@ -18,7 +18,7 @@ from drift_onset import schema
 from drift_onset.cells import BILLION, BLANK, arrow, text_array
 from drift_onset.counts import Columns
 from drift_onset.schema import PREDICTED
-from drift_onset.scores import DIAGNOSTICS, LEADERBOARD_A, LEADERBOARD_B, Scores
+from drift_onset.scores import BOARDS, DIAGNOSTICS, LEADERBOARD_B, Scores
 from drift_onset.strata import Stratum
 from drift_onset.uncertainty import Interval, to_dict
 
@@ -62,13 +62,12 @@ class Report:
                 "evaluation_type": "structured_reasoning_state",
                 "n": s.n,
             },
-            "leaderboard_a_component_capability": {
-                "primary_ranking_metric": LEADERBOARD_A[0],
-                **{name: named[name] for name in LEADERBOARD_A},
-            },
-            "leaderboard_b_complete_reasoning_state": {
-                "primary_ranking_metric": LEADERBOARD_B[0],
-                **{name: named[name] for name in LEADERBOARD_B},
+            **{
+                board: {
+                    "primary_ranking_metric": metrics[0],
+                    **{name: named[name] for name in metrics},
+                }
+                for board, metrics in BOARDS.items()
             },
             "secondary_diagnostics": {name: named[name] for name in DIAGNOSTICS if name in named},
             "class_support": {

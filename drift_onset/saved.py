@@ -8,12 +8,8 @@ from typing import Any
 from drift_core.problems import InvalidInput, Problem, escaped
 from drift_core.strict_json import loads
 from drift_onset import schema
-from drift_onset.scores import LEADERBOARD_A, LEADERBOARD_B
+from drift_onset.scores import BOARDS
 
-BOARDS = {
-    "leaderboard_a_component_capability": LEADERBOARD_A,
-    "leaderboard_b_complete_reasoning_state": LEADERBOARD_B,
-}
 EXPECTED = "expected what `reasoning-drift score --output FILE` writes"
 
 

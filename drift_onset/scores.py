@@ -93,6 +93,10 @@ DIAGNOSTICS = (
     "expected_calibration_error",
     "confidence_coverage",
 )
+BOARDS = {  # section of a report → its metrics, the ranking one first
+    "leaderboard_a_component_capability": LEADERBOARD_A,
+    "leaderboard_b_complete_reasoning_state": LEADERBOARD_B,
+}
 METRICS = (*LEADERBOARD_A, *LEADERBOARD_B, *DIAGNOSTICS)
 
 

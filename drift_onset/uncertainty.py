@@ -35,6 +35,7 @@ from drift_onset.scores import (
 LEVEL = 0.95
 _BLOCK = 50
 _ROWS_PER_OUTCOME = 8  # measured: where both ways to draw take the same time
+_MOST_ROWS = 20_000  # that are drawn one by one, for the memory it takes
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def draw(n: Ints, resamples: int, rng: np.random.Generator) -> Ints:
         b × k counts; every row sums to the sum of n.
     """
     total, size = int(n.sum()), len(n)
-    if total < _ROWS_PER_OUTCOME * size:  # drawing rows is cheaper than drawing counts
+    if total < min(_ROWS_PER_OUTCOME * size, _MOST_ROWS):  # drawing rows is cheaper than counts
         of_row = np.repeat(np.arange(size), n)
         picked = of_row[rng.integers(total, size=(resamples, total))]
         picked += size * np.arange(resamples)[:, None]

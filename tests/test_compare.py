@@ -272,6 +272,18 @@ def test_command(files, capsys):
     assert json.loads(capsys.readouterr().out) == made
 
 
+def test_an_unanswered_scenario_is_shown_as_such(files, capsys):
+    folder, gold, first, _ = files
+    write_answers(folder / "second.csv", first[:-2])
+    paths = [str(folder / f"{name}.csv") for name in ("first", "second", "gold")]
+    command = ["compare", *paths[:2], "--gold", paths[2], "--resamples", "50"]
+    assert cli.main([*command, "--on-invalid", "incorrect"]) == 0
+    shown = capsys.readouterr().out
+    assert "second: 2 missing or invalid and counted as wrong" in shown
+    assert shown.count("unanswered ✗") == 10  # five targets each
+    assert all(row["scenario_id"] in shown for row in gold[-2:])
+
+
 def test_problems_of_both_sides_come_at_once_and_those_of_gold_once(files, capsys):
     folder, *_ = files
     for name in ("first", "second"):

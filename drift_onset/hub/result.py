@@ -10,11 +10,12 @@ from drift_core.files import replacing
 from drift_onset import saved, schema
 from drift_onset.hub import DATASET, OWNER
 from drift_onset.loading import read_file
+from drift_onset.scores import BOARDS
 
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
 
-SECTIONS = {board: metrics[0] for board, metrics in saved.BOARDS.items()}
+SECTIONS = {board: metrics[0] for board, metrics in BOARDS.items()}
 
 
 def read(path: Path) -> dict[str, Any]:

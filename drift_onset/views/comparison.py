@@ -7,7 +7,7 @@ from typing import Any
 
 from drift_onset import schema
 from drift_onset.scores import LEADERBOARD_A, LEADERBOARD_B
-from drift_onset.views.items import answer
+from drift_onset.views.items import UNANSWERED, answer
 from drift_onset.views.report import TITLES
 from drift_onset.views.sheets import GROUP, STRONG, Mark, Row, Sheet, heading, number, signed, span
 
@@ -109,7 +109,7 @@ def _items(comparison: Mapping[str, Any], most: int) -> Sheet:
         complete = (Mark("", item[f"{side}_complete_primary_correct"]) for side in ("a", "b"))
         rows.append(Row((item["scenario_id"], "complete answer", *complete), GROUP))
         for target in schema.targets():
-            gold, ours, theirs = (answer(item[f"{who}_{target}"]) for who in ("gold", "a", "b"))
+            gold, ours, theirs = (_said(item, who, target) for who in ("gold", "a", "b"))
             right = item[f"a_{target}_correct"], item[f"b_{target}_correct"]
             if right[0] != right[1]:
                 marks = (Mark(ours, right[0]), Mark(theirs, right[1]))
@@ -118,3 +118,8 @@ def _items(comparison: Mapping[str, Any], most: int) -> Sheet:
     notes = (f"{more} more scenarios are in the JSON (--output).",) if more > 0 else ()
     title = "Scenarios in which one is right and the other wrong"
     return Sheet(title, ("target", "gold", a, b), tuple(rows), notes, left=4)
+
+
+def _said(item: Mapping[str, Any], who: str, target: str) -> str:
+    unanswered = item[f"{who}_{schema.targets()[0]}"] is None
+    return UNANSWERED if unanswered else answer(item[f"{who}_{target}"])

@@ -11,6 +11,7 @@ from drift_onset.schema import PREDICTED
 from drift_onset.views.sheets import MISSING, STRONG, Amount, Cell, Heat, Mark, Row, Sheet, number
 
 MOST_ROWS = 1000
+UNANSWERED = "unanswered"
 
 
 def answer(value: Any) -> str:
@@ -27,7 +28,7 @@ def items(rows: Sequence[Mapping[str, Any]]) -> Sheet:
         for target in schema.targets():
             gold, said = answer(row[f"gold_{target}"]), answer(row[PREDICTED + target])
             right = bool(row[f"{target}_correct"])
-            said = "unanswered" if unanswered else said
+            said = UNANSWERED if unanswered else said
             cells.append(Mark(said if right else f"{said}; gold {gold}", right))
         cells.append(Mark("", bool(row["complete_primary_correct"])))
         confidence = row["confidence"]
@@ -48,7 +49,7 @@ def confusion(target: str, details: Details) -> Sheet:
         cells = [Heat(str(n) if n else "·", n / total) for n in counts]
         rows.append(Row((f"{k + 1} {label}", *cells, str(sum(counts)))))
     columns = [str(k + 1) for k in range(len(labels))]
-    header = ("gold \\ predicted", *columns, "unanswered", "support")
+    header = ("gold \\ predicted", *columns, UNANSWERED, "support")
     return Sheet(f"Confusion: {target}", header, tuple(rows))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drift_onset.limits import FEW_ROWS
-from drift_onset.saved import BOARDS
+from drift_onset.scores import BOARDS
 from drift_onset.views.report import TITLES
 from drift_onset.views.sheets import FAINT, GROUP, MISSING, Row, Sheet, Span, heading, number
 

@@ -8,6 +8,7 @@ from typing import Any
 from drift_onset import schema
 from drift_onset.details import Details
 from drift_onset.limits import FEW_ROWS
+from drift_onset.scores import BOARDS
 from drift_onset.views import agreement, comparison, items, leaderboards, report
 from drift_onset.views.html import Section, page
 from drift_onset.views.sheets import number, signature_line, span
@@ -25,7 +26,7 @@ def score_page(made: Mapping[str, Any], details: Details, name: str) -> str:
         name: of what was scored.
     """
     signature = made["signature"]
-    lead = [report.count_line(signature), *map(_ranking(made), list(report.TITLES)[:2])]
+    lead = [report.count_line(signature), *(_ranking(made, board) for board in BOARDS)]
     if signature["n"] < FEW_ROWS:
         lead.append(report.FEW)
     calibration = items.calibration(details)
@@ -45,15 +46,12 @@ def score_page(made: Mapping[str, Any], details: Details, name: str) -> str:
     return page(f"{name} · {made['benchmark']['name']}", lead, sections, closing)
 
 
-def _ranking(made: Mapping[str, Any]) -> Any:
-    def line(board: str) -> str:
-        metric = made[board]["primary_ranking_metric"]
-        interval = made["uncertainty"]["intervals"].get(metric)
-        value = made[board][metric]
-        shown = span(interval, value)
-        return f"{report.TITLES[board]}: {metric} {number(value)}, 95 % interval {shown}"
-
-    return line
+def _ranking(made: Mapping[str, Any], board: str) -> str:
+    """Say what a leaderboard ranks by, and its value here."""
+    metric = made[board]["primary_ranking_metric"]
+    value = made[board][metric]
+    shown = span(made["uncertainty"]["intervals"].get(metric), value)
+    return f"{report.TITLES[board]}: {metric} {number(value)}, 95 % interval {shown}"
 
 
 def compare_page(made: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from drift_core.files import replacing
 from drift_onset import schema
 from drift_onset.details import Details
-from drift_onset.saved import BOARDS
+from drift_onset.scores import BOARDS
 from drift_onset.views.report import TITLES
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from drift_onset.limits import FEW_ROWS
-from drift_onset.saved import BOARDS
+from drift_onset.scores import BOARDS
 from drift_onset.views.sheets import FAINT, GROUP, PLAIN, STRONG, Row, Sheet, heading, number, span
 
+_BOARD_TITLES = ("Leaderboard A · component capability", "Leaderboard B · complete reasoning state")
 TITLES = {
-    "leaderboard_a_component_capability": "Leaderboard A · component capability",
-    "leaderboard_b_complete_reasoning_state": "Leaderboard B · complete reasoning state",
+    **dict(zip(BOARDS, _BOARD_TITLES, strict=True)),
     "secondary_diagnostics": "Secondary diagnostics",
 }
 FEW = "So few rows: read the intervals and the support before you rank anything."
