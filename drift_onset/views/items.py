@@ -60,7 +60,7 @@ def calibration(details: Details) -> Sheet | None:
     rows = [
         Row(
             (
-                f"({one.low:.1f}, {one.high:.1f}]",
+                f"{'(' if one.low else '['}{one.low:.1f}, {one.high:.1f}]",
                 str(one.n),
                 Amount(number(one.confidence), one.confidence or 0.0),
                 Amount(number(one.accuracy), one.accuracy or 0.0),
