@@ -119,6 +119,18 @@ def progress(
         yield lambda n: bar.advance(task, n)
 
 
+@contextmanager
+def waiting(doing: str) -> Iterator[None]:
+    """Show on a terminal that something takes a while."""
+    if not (sys.stderr.isatty() and has_rich()):
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(doing):
+        yield
+
+
 def _plain_progress(size: int, doing: str) -> Callable[[int], None]:
     done, shown = 0, -1
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import re
-from collections.abc import Callable
 
 from drift_core import __version__
-from drift_onset import commands
+from drift_onset import arguments_comparing, commands
+from drift_onset.arguments_shared import commit, file, on_invalid, resampling
 from drift_onset.harness import commands as harness
 from drift_onset.hub import OWNER
 from drift_onset.hub import commands as hub
-from drift_onset.limits import MAX_RESAMPLES, MAX_SEED, ON_INVALID
 
 _ROOT = "the clone: folder that holds data/ and manifest.json (default: the current one)"
 
@@ -51,6 +49,7 @@ def all_commands() -> argparse.ArgumentParser:
     build.add_argument("root", nargs="?", default=".", metavar="DIR", help=_ROOT)
     build.set_defaults(run=commands.build)
 
+    arguments_comparing.add(names)
     _hub(names.add_parser("hub", help="build and push the repositories of the Hub, and results"))
     return top
 
@@ -66,28 +65,30 @@ def one_script(name: str) -> argparse.ArgumentParser:
 def _score(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("gold", help="labelled CSV file")
     parser.add_argument("predictions", help="prediction CSV file")
-    parser.add_argument("--output", type=_file, metavar="FILE", help="write the JSON report here")
+    parser.add_argument("--output", type=file, metavar="FILE", help="write the JSON report here")
     parser.set_defaults(run=commands.score_as_json)
 
 
 def _score_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--table",
-        type=_file,
+        type=file,
         metavar="FILE",
         help="write the row of each scenario here (.parquet, .csv, .jsonl), not into the report",
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    _on_invalid(parser, "stop on a problem, or count the scenario as wrong (default: error)")
     parser.add_argument(
-        "--seed", type=_whole(MAX_SEED), default=0, help="seed of the resampling (default: 0)"
+        "--by",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="score parts of the rows as well: any column of the gold, length_band or onset_third; "
+        "may be given several times",
     )
-    parser.add_argument(
-        "--resamples",
-        type=_whole(MAX_RESAMPLES),
-        default=1000,
-        help=f"bootstrap resamples for the intervals, at most {MAX_RESAMPLES} (default: 1000)",
-    )
+    parser.add_argument("--html", type=file, metavar="FILE", help="write a web page of it all")
+    parser.add_argument("--plots", type=file, metavar="DIR", help="write plots into this folder")
+    on_invalid(parser, "stop on a problem, or count the scenario as wrong (default: error)")
+    resampling(parser, 0, 1000)
 
 
 def _validate(parser: argparse.ArgumentParser) -> None:
@@ -111,7 +112,7 @@ def _validate(parser: argparse.ArgumentParser) -> None:
 
 def _baseline(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("blind", help="blind CSV file")
-    parser.add_argument("output", type=_file, help="prediction CSV file to write")
+    parser.add_argument("output", type=file, help="prediction CSV file to write")
     parser.set_defaults(run=commands.baseline)
 
 
@@ -119,17 +120,13 @@ def _from_inspect(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("log", metavar="LOG", help="log file of a finished run")
     parser.add_argument(
         "--output",
-        type=_file,
+        type=file,
         default="predictions.csv",
         metavar="FILE",
         help="prediction CSV file to write (default: predictions.csv)",
     )
-    _on_invalid(parser, "stop if a scenario is unanswered, or leave it out (default: error)")
+    on_invalid(parser, "stop if a scenario is unanswered, or leave it out (default: error)")
     parser.set_defaults(run=harness.from_inspect)
-
-
-def _on_invalid(parser: argparse.ArgumentParser, told: str) -> None:
-    parser.add_argument("--on-invalid", choices=ON_INVALID, default=ON_INVALID[0], help=told)
 
 
 def _hub(parser: argparse.ArgumentParser) -> None:
@@ -163,29 +160,6 @@ def _hub(parser: argparse.ArgumentParser) -> None:
         "--output", default=".", metavar="DIR", help="clone of the model (default: .)"
     )
     result.add_argument(
-        "--revision", type=_commit, metavar="SHA", help="commit of the dataset on the Hub"
+        "--revision", type=commit, metavar="SHA", help="commit of the dataset on the Hub"
     )
     result.set_defaults(run=hub.result)
-
-
-def _whole(highest: int) -> Callable[[str], int]:
-    """Give a reader of whole numbers from 0 to a highest one."""
-
-    def read(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or len(text) > 20 or int(text) > highest:
-            raise argparse.ArgumentTypeError(f"{text[:40]!r}, expected 0 to {highest}")
-        return int(text)
-
-    return read
-
-
-def _commit(text: str) -> str:
-    if not re.fullmatch("[0-9a-f]{40}", text):
-        raise argparse.ArgumentTypeError(f"{text[:50]!r}, expected 40 hexadecimal digits")
-    return text
-
-
-def _file(text: str) -> str:
-    if not text:
-        raise argparse.ArgumentTypeError("an empty name, expected a file")
-    return text

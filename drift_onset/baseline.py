@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,17 +89,30 @@ def run(blind: str | os.PathLike[str], output: str | os.PathLike[str]) -> int:
     Raises:
         InvalidInput: the blind file has problems.
     """
-    problems = read_file(str(blind), schema.BLIND).problems()
-    if problems:
-        raise InvalidInput(problems)
-    inputs = CsvFile(Path(blind), schema.header(schema.BLIND))
-    rows = [_row(row) for _, row in inputs.rows()]
+    rows = [_row(*found) for found in inputs(blind, schema.BLIND)]
     predictions.write(output, rows)
     return len(rows)
 
 
-def _row(row: Mapping[str, str]) -> dict[str, Any]:
-    steps = [step["text"] for step in loads(row["trajectory_json"])]
-    state = predict(loads(row["constraints_json"]), steps)
+def inputs(path: str | os.PathLike[str], kind: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Read what a model may see: identifiers, constraints and the texts of the steps.
+
+    Args:
+        path: a blind or labelled file.
+        kind: `model_input` or `labelled_record`.
+
+    Raises:
+        InvalidInput: the file has problems.
+    """
+    problems = read_file(str(path), kind).problems()
+    if problems:
+        raise InvalidInput(problems)
+    for _, row in CsvFile(Path(path), schema.header(kind)).rows():
+        steps = [step["text"] for step in loads(row["trajectory_json"])]
+        yield row["scenario_id"], loads(row["constraints_json"]), steps
+
+
+def _row(scenario: str, constraints: Sequence[str], steps: Sequence[str]) -> dict[str, Any]:
+    state = predict(constraints, steps)
     named = {schema.PREDICTED + target: value for target, value in state.items()}
-    return {"scenario_id": row["scenario_id"], **named, "confidence": _CONFIDENCE}
+    return {"scenario_id": scenario, **named, "confidence": _CONFIDENCE}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from drift_core.console import (
     OK,
@@ -23,6 +25,7 @@ from drift_core.files import replacing, write_json
 from drift_core.problems import Problem, printable
 
 if TYPE_CHECKING:
+    from drift_onset.counts import Columns
     from drift_onset.pairing import Pairs
 
 
@@ -41,21 +44,32 @@ def score(args: argparse.Namespace) -> int:
         expected = ", ".join(report.TABLE_ENDINGS)
         print(printable(f"--table {args.table}: expected {expected}"), file=sys.stderr)
         return USAGE
-    if overwrites([args.output, args.table], [args.gold, args.predictions]):
+    outputs = [args.output, args.table, args.html]
+    if overwrites(outputs, [args.gold, args.predictions]):
         return USAGE
+    if args.plots and not has_plots():
+        return PROBLEMS
     pairs = _pairs(args, args.on_invalid)
     options = {"on_invalid": args.on_invalid, "resamples": args.resamples, "seed": args.seed}
-    with ExitStack() as whole:  # neither file, unless both can be made
+    with ExitStack() as whole:  # no file, unless all can be made
         pool = whole.enter_context(ThreadPoolExecutor(1))
         reporting = pool.submit(
-            evaluation.report_pairs, pairs, with_table=not args.table, **options
+            evaluation.report_pairs,
+            pairs,
+            with_table=not args.table,
+            by=args.by,
+            gold=args.gold,
+            **options,
         )
-        if args.table:
-            rows = report.prediction_table(pairs.gold.ids, counts.columns(pairs))
+        side_by_side = counts.columns(pairs) if args.table or args.html or args.plots else None
+        if args.table and side_by_side:
+            rows = report.prediction_table(pairs.gold.ids, side_by_side)
             report.write_table(rows, whole.enter_context(replacing(args.table)))
         made = reporting.result().to_dict()
         if args.output:
             write_json(whole.enter_context(replacing(args.output)), made)
+        if side_by_side and (args.html or args.plots):
+            outputs += _pictures(args, made, side_by_side, whole)
     if args.json:
         print_json(made, indent=2)
         return OK
@@ -64,9 +78,46 @@ def score(args: argparse.Namespace) -> int:
     from drift_onset.show import show
 
     show(made, Console())
-    for name in filter(None, (args.output, args.table)):
-        print(printable(f"written: {name}"))
+    written(outputs)
     return OK
+
+
+def _pictures(
+    args: argparse.Namespace, made: dict[str, Any], side_by_side: Columns, whole: ExitStack
+) -> list[str]:
+    """Write the page and the plots; give what written plots are called."""
+    from drift_onset import counts, details
+    from drift_onset.views import pages, plots
+
+    found = details.details(side_by_side, counts.count_columns(side_by_side))
+    if args.html:
+        name = Path(args.predictions).stem
+        write_text(whole.enter_context(replacing(args.html)), pages.score_page(made, found, name))
+    if not args.plots:
+        return []
+    drawn = plots.write(plots.score_plots(made, found), Path(args.plots))
+    return [str(path) for path in drawn]
+
+
+def has_plots() -> bool:
+    """Tell whether matplotlib is installed, and say what to install if it is not."""
+    from drift_onset.views import plots
+
+    if importlib.util.find_spec("matplotlib") is not None:
+        return True
+    print(plots.MISSING, file=sys.stderr)
+    return False
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write text as UTF-8 with LF line ends."""
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def written(outputs: Sequence[str | None]) -> None:
+    """Say which files were written."""
+    for name in filter(None, outputs):
+        print(printable(f"written: {name}"))
 
 
 def score_as_json(args: argparse.Namespace) -> int:

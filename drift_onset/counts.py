@@ -140,6 +140,15 @@ class Columns:
     residual: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
     confidence: Ints
 
+    def take(self, rows: Any) -> Columns:
+        """Give some of the rows, by a mask or their positions."""
+        return Columns(
+            labels={n: (gold[rows], other[rows]) for n, (gold, other) in self.labels.items()},
+            onset=(self.onset[0][rows], self.onset[1][rows]),
+            residual=(self.residual[0][rows], self.residual[1][rows]),
+            confidence=self.confidence[rows],
+        )
+
     @property
     def onset_error(self) -> npt.NDArray[np.int32]:
         """Absolute onset error, -1 unless both are steps."""
@@ -188,10 +197,7 @@ def count_columns(side_by_side: Columns, n_invalid: int = 0) -> Counts:
     its joint outcome, and those are counted.
     """
     n = len(side_by_side.confidence)
-    gold_onset, predicted_onset = side_by_side.onset
-    highest = int(max(gold_onset.max(initial=0), predicted_onset.max(initial=0)))
-    sizes = [size + extra for size in label_sizes().values() for extra in (0, 1)]
-    sizes += [2, highest + 1, 2]
+    sizes = _sizes(side_by_side)
     space = math.prod(sizes)
     key = np.empty(n, np.int32 if space < 2**31 else np.int64)
     confidence_n = np.zeros(2 * (CONFIDENCE_CELLS + 1), np.int64)
@@ -203,11 +209,31 @@ def count_columns(side_by_side: Columns, n_invalid: int = 0) -> Counts:
         if given:
             _calibrate(side_by_side.confidence[rows], complete, confidence_n, confidence_sum)
     outcomes, counted = _distinct(key, sizes)
-    outcomes[:, -2] -= 1
     cells = (CONFIDENCE_CELLS + 1, 2)
     return Counts(
         outcomes, counted, confidence_n.reshape(cells), confidence_sum.reshape(cells), n_invalid
     )
+
+
+def row_outcomes(side_by_side: Columns) -> tuple[Ints, Ints]:
+    """Give the joint outcome of every row.
+
+    Returns:
+        k distinct joint outcomes as in Counts, and for each of n rows the position of its own.
+    """
+    sizes = _sizes(side_by_side)
+    key = np.empty(len(side_by_side.confidence), np.int64)
+    _keys(side_by_side, slice(None), sizes, key)
+    distinct, where = np.unique(key, return_inverse=True)
+    return _outcomes(distinct, sizes), where.reshape(-1)
+
+
+def _sizes(side_by_side: Columns) -> list[int]:
+    """Give how many values each column of a joint outcome can have."""
+    gold, predicted = side_by_side.onset
+    highest = int(max(gold.max(initial=0), predicted.max(initial=0)))
+    sizes = [size + extra for size in label_sizes().values() for extra in (0, 1)]
+    return [*sizes, 2, highest + 1, 2]
 
 
 def _keys(side_by_side: Columns, rows: slice, sizes: list[int], key: npt.NDArray[Any]) -> Bools:
@@ -235,19 +261,26 @@ def _keys(side_by_side: Columns, rows: slice, sizes: list[int], key: npt.NDArray
 
 
 def _distinct(key: npt.NDArray[Any], sizes: list[int]) -> tuple[Ints, Ints]:
-    """Count equal numbers, and take them apart into their digits again."""
+    """Count equal numbers, and give the outcomes they stand for."""
     if math.prod(sizes) <= max(_DENSE, 4 * len(key)):
         dense = np.bincount(key, minlength=1)
         keys = np.flatnonzero(dense > 0)
         n = dense[keys]
     else:
         keys, n = np.unique(key, return_counts=True)
+    return _outcomes(keys, sizes), n.astype(np.int64)
+
+
+def _outcomes(keys: npt.NDArray[Any], sizes: list[int]) -> Ints:
+    """Take numbers apart into the joint outcomes that they stand for."""
     keys = keys.astype(np.int64)
     digits = []
     for size in reversed(sizes):
         keys, digit = np.divmod(keys, size)
         digits.append(digit)
-    return np.stack(digits[::-1], axis=1), n.astype(np.int64)
+    outcomes = np.stack(digits[::-1], axis=1)
+    outcomes[:, -2] -= 1
+    return outcomes
 
 
 def _calibrate(confidence: Ints, complete: Bools, n: Ints, total: Ints) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from drift_onset.loading import Loaded, read_file, read_gold_file, read_table
 from drift_onset.pairing import Pairs
 from drift_onset.records import Progress, as_path
 from drift_onset.schema import BLIND, LABELLED, PREDICTION
+from drift_onset.strata import stratify
 from drift_onset.tables import as_table
 
 
@@ -60,12 +62,20 @@ def match(gold: Loaded, predictions: Loaded, *, by_id: bool = True) -> Pairs:
         gold.findings += pairing.duplicates(gold.states)[1]
     missing = _founded(found, "missing_prediction", predictions)
     unknown = _founded(found, "unknown_scenario", gold)
-    if len(missing) == len(gold.states) > 1 and len(unknown) == len(predictions.states) > 1:
+    if _shares_none(gold, predictions, unknown):
         message = f"has no scenario of {gold.name}; are these predictions for another split?"
         unknown, missing = [Finding(None, None, "unknown_scenario", None, None, message)], []
     others = [f for f in found if f.code not in ("missing_prediction", "unknown_scenario")]
     predictions.findings += missing + unknown + others
     return pairs
+
+
+def _shares_none(gold: Loaded, predictions: Loaded, unknown: list[Finding]) -> bool:
+    """Tell whether every scenario that predictions name is unknown, unreadable rows included."""
+    if not 0 < int(predictions.states.named.sum()) == len(unknown):
+        return False
+    unread = set(filter(None, predictions.unread))
+    return not predictions.swallowed and not (unread and unread & set(gold.states.ids.to_pylist()))
 
 
 def _founded(found: list[Finding], code: str, other: Loaded) -> list[Finding]:
@@ -75,7 +85,11 @@ def _founded(found: list[Finding], code: str, other: Loaded) -> list[Finding]:
 
 
 def load_pairs(
-    gold: Any, predictions: Any, on_invalid: str = "error", progress: Progress | None = None
+    gold: Any,
+    predictions: Any,
+    on_invalid: str = "error",
+    progress: Progress | None = None,
+    name: str = "<predictions>",
 ) -> Pairs:
     """Read, check and pair two sources.
 
@@ -84,6 +98,7 @@ def load_pairs(
         predictions: see `score`.
         on_invalid: `error` or `incorrect`.
         progress: called with the number of bytes whenever some of a file were read.
+        name: what to call predictions in memory.
 
     Raises:
         InvalidInput: problems in the gold; with `error`, any problem; with `incorrect`, only
@@ -92,7 +107,7 @@ def load_pairs(
     """
     _check_on_invalid(on_invalid)
     left = _load(gold, LABELLED, "<gold>", progress)
-    right = _load(predictions, PREDICTION, "<predictions>", progress)
+    right = _load(predictions, PREDICTION, name, progress)
     return _agreed(left, right, match(left, right), on_invalid)
 
 
@@ -126,8 +141,12 @@ def rows_to_pairs(references: Any, predictions: Any, on_invalid: str = "error") 
 def _agreed(gold: Loaded, predictions: Loaded, pairs: Pairs, on_invalid: str) -> Pairs:
     """Raise what was found, less what `incorrect` counts as unanswered."""
     if on_invalid == "incorrect" and predictions.is_readable:
-        # Rows with findings are unanswered; what is wrong with the header remains wrong.
-        predictions.findings = [f for f in predictions.findings if f.record == HEADER]
+        # Rows with findings are unanswered; a header at fault, and a file for other scenarios,
+        # remain wrong.
+        elsewhere = (None, "unknown_scenario")
+        predictions.findings = [
+            f for f in predictions.findings if f.record == HEADER or (f.record, f.code) == elsewhere
+        ]
     problems = gold.problems() + predictions.problems()
     if problems:
         raise InvalidInput(problems)
@@ -141,6 +160,8 @@ def report_pairs(
     resamples: int = 1000,
     seed: int = 0,
     with_table: bool = True,
+    by: Sequence[str] = (),
+    gold: Any = None,
 ) -> report.Report:
     """Count, score and report pairs.
 
@@ -150,6 +171,11 @@ def report_pairs(
         resamples: see `score`.
         seed: see `score`.
         with_table: whether the report holds the rows.
+        by: see `score`.
+        gold: where the gold came from; needed for `by` alone.
+
+    Raises:
+        InvalidInput: the gold cannot be parted as `by` asks.
     """
     side_by_side = counting.columns(pairs)
     counted = counting.count_columns(side_by_side, pairs.n_invalid)
@@ -161,6 +187,7 @@ def report_pairs(
             pairs.gold.sha256(), scored, on_invalid=on_invalid, resamples=resamples, seed=seed
         ),
         table=report.prediction_table(pairs.gold.ids, side_by_side) if with_table else None,
+        strata=stratify(pairs, side_by_side, gold, by, resamples=resamples, seed=seed),
     )
 
 
@@ -171,6 +198,7 @@ def score(
     on_invalid: str = "error",
     resamples: int = 1000,
     seed: int = 0,
+    by: Sequence[str] = (),
 ) -> report.Report:
     """Score predictions on both leaderboards.
 
@@ -185,6 +213,9 @@ def score(
             unknown scenarios are left aside.
         resamples: bootstrap resamples for the intervals; 0 for Wilson's intervals alone.
         seed: seed of the resampling.
+        by: columns of the gold by which parts of the rows are scored as well; `length_band` (short,
+            medium and long trajectories) and `onset_third` (drift early, in the middle or late) are
+            derived from it.
 
     Returns:
         A report; `to_dict()` gives its JSON form, `scores` the numbers.
@@ -202,7 +233,9 @@ def score(
     """
     check_options(resamples, seed)
     pairs = load_pairs(gold, predictions, on_invalid)
-    return report_pairs(pairs, on_invalid=on_invalid, resamples=resamples, seed=seed)
+    return report_pairs(
+        pairs, on_invalid=on_invalid, resamples=resamples, seed=seed, by=by, gold=gold
+    )
 
 
 def validate_file(path: str | os.PathLike[str], kind: str) -> tuple[int, list[Problem]]:

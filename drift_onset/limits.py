@@ -3,3 +3,5 @@
 ON_INVALID = ("error", "incorrect")
 MAX_RESAMPLES = 100_000
 MAX_SEED = 2**63 - 1
+COMPARE_RESAMPLES = 10_000
+FEW_ROWS = 100  # below, a single row moves an accuracy by more than one point

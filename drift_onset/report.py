@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ from drift_onset import schema
 from drift_onset.cells import BILLION, BLANK, arrow, text_array
 from drift_onset.counts import Columns
 from drift_onset.schema import PREDICTED
-from drift_onset.scores import DIAGNOSTICS, LEADERBOARD_A, LEADERBOARD_B, Scores
+from drift_onset.scores import BOARDS, DIAGNOSTICS, LEADERBOARD_B, Scores
+from drift_onset.strata import Stratum
 from drift_onset.uncertainty import to_dict
 
 TABLE_ENDINGS = (".parquet", ".csv", ".jsonl")
@@ -35,12 +36,14 @@ class Report:
         signature: what made these numbers: scorer, gold_sha256, n, n_invalid, seed, options.
         table: one row a scenario, gold order: gold, predicted, correctness, confidence; None if
             the rows are kept elsewhere.
+        strata: column → scores of the parts of the rows; empty unless asked for.
     """
 
     scores: Scores
     uncertainty: Mapping[str, Interval]
     signature: Mapping[str, Any]
     table: pa.Table | None
+    strata: Mapping[str, Sequence[Stratum]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         named = self.scores.metrics()
@@ -60,13 +63,12 @@ class Report:
                 "evaluation_type": "structured_reasoning_state",
                 "n": s.n,
             },
-            "leaderboard_a_component_capability": {
-                "primary_ranking_metric": LEADERBOARD_A[0],
-                **{name: named[name] for name in LEADERBOARD_A},
-            },
-            "leaderboard_b_complete_reasoning_state": {
-                "primary_ranking_metric": LEADERBOARD_B[0],
-                **{name: named[name] for name in LEADERBOARD_B},
+            **{
+                board: {
+                    "primary_ranking_metric": metrics[0],
+                    **{name: named[name] for name in metrics},
+                }
+                for board, metrics in BOARDS.items()
             },
             "secondary_diagnostics": {name: named[name] for name in DIAGNOSTICS if name in named},
             "class_support": {
@@ -94,7 +96,14 @@ class Report:
                 resamples=self.signature["options"]["resamples"],
                 seed=self.signature["seed"],
             ),
+            **({"strata": self._strata()} if self.strata else {}),
             "signature": dict(self.signature),
+        }
+
+    def _strata(self) -> dict[str, Any]:
+        return {
+            column: [stratum.to_dict() for stratum in parts]
+            for column, parts in self.strata.items()
         }
 
     def to_json(self) -> str:

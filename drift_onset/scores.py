@@ -93,6 +93,10 @@ DIAGNOSTICS = (
     "expected_calibration_error",
     "confidence_coverage",
 )
+BOARDS = {  # section of a report → its metrics, the ranking one first
+    "leaderboard_a_component_capability": LEADERBOARD_A,
+    "leaderboard_b_complete_reasoning_state": LEADERBOARD_B,
+}
 METRICS = (*LEADERBOARD_A, *LEADERBOARD_B, *DIAGNOSTICS)
 
 
@@ -208,10 +212,15 @@ def calibration_gaps(n: npt.NDArray[Any], total: npt.NDArray[Any]) -> npt.NDArra
         (..., 10) gaps.
     """
     gap = total.sum(axis=-1) - n[..., 1] * BILLION
+    return by_bin(gap, axis=-1)
+
+
+def by_bin(cells: npt.NDArray[Any], axis: int = 0) -> npt.NDArray[Any]:
+    """Sum what is counted in 1001 cells of confidence into the ten bins of calibration."""
     width = CONFIDENCE_CELLS // CALIBRATION_BINS
     # The cell of 0 is its own; it belongs to the first bin.
     starts = [0, *range(1 + width, CONFIDENCE_CELLS + 1, width)]
-    return np.add.reduceat(gap, starts, axis=-1)
+    return np.add.reduceat(cells, starts, axis=axis)
 
 
 def _classes(target: str, matrix: Ints) -> dict[str, ClassScore]:

@@ -1,66 +1,29 @@
-"""A report as tables for people. Nothing here computes."""
+"""Sheets in a terminal. Nothing here computes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-_FEW = 100
+from drift_core.problems import printable
+from drift_onset.views import report as laid_out
+from drift_onset.views.sheets import DEGENERATE, FAINT, GROUP, STRONG, Sheet, signature_line
 
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _metrics(title: str, section: Mapping[str, Any], intervals: Mapping[str, Any]) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, min_width=66)
-    table.add_column("metric")
-    table.add_column("value", justify="right")
-    table.add_column("95 % interval", justify="right")
-    table.add_column("rows", justify="right")
-    ranking = section.get("primary_ranking_metric")
-    for name, value in section.items():
-        if name == "primary_ranking_metric":
-            continue
-        interval = intervals.get(name)
-        shown, rows = "–", "–"
-        if interval is not None:
-            rows = str(interval["n"])
-        if interval is not None and interval["low"] is not None:
-            shown = f"{_number(interval['low'])} to {_number(interval['high'])}"
-            shown += " *" if interval["degenerate"] else ""
-        table.add_row(name, _number(value), shown, rows, style="bold" if name == ranking else None)
-    return table
-
-
-def _classes(report: Mapping[str, Any]) -> Table:
-    table = Table(title="Per class", title_justify="left", box=box.SIMPLE_HEAD, min_width=66)
-    table.add_column("class", no_wrap=True)
-    for name in ("gold", "pred.", "prec.", "recall", "F1"):
-        table.add_column(name, justify="right")
-    for target, by_label in report["per_class_metrics"].items():
-        table.add_row(f"[bold]{target}[/bold]")
-        for label, found in by_label.items():
-            support = report["class_support"][target][label]
-            gold, predicted = support["gold"], support["predicted"]
-            absent = gold + predicted == 0
-            numbers = [
-                _number(found["precision"] if predicted else None),
-                _number(found["recall"] if gold else None),
-                _number(None if absent else found["f1"]),
-            ]
-            table.add_row(
-                f"  {label}",
-                str(gold),
-                str(predicted),
-                *numbers,
-                style="dim" if absent else None,
-            )
-    return table
+_SHORT = {  # so that a leaderboard fits in 80 columns
+    "component mean": "comp. mean",
+    "outcome mode macro F1": "outcome F1",
+    "exact onset accuracy": "onset exact",
+    "mechanism family macro F1": "family F1",
+    "repair outcome macro F1": "repair F1",
+}
+_STYLES = {STRONG: "bold", FAINT: "dim"}
+_WIDTH = 66
+_NARROW = 9  # columns of text may be broken, but not into less
 
 
 def show(report: Mapping[str, Any], console: Console) -> None:
@@ -70,27 +33,58 @@ def show(report: Mapping[str, Any], console: Console) -> None:
         report: the JSON form of a report.
         console: where to print it.
     """
-    signature, intervals = report["signature"], report["uncertainty"]["intervals"]
-    n = f"n = {signature['n']}"
-    if signature["n_invalid"]:
-        n += f", of which {signature['n_invalid']} missing or invalid and counted as wrong"
-    console.print(n, highlight=False)
-    for title, key in (
-        ("Leaderboard A · component capability", "leaderboard_a_component_capability"),
-        ("Leaderboard B · complete reasoning state", "leaderboard_b_complete_reasoning_state"),
-        ("Secondary diagnostics", "secondary_diagnostics"),
-    ):
-        console.print(_metrics(title, report[key], intervals))
-    console.print(_classes(report))
-    console.print("Intervals: Wilson for accuracies, bootstrap for the rest.")
-    if any(interval["degenerate"] for interval in intervals.values()):
-        console.print("* one row, or resamples that do not vary: the interval says nothing")
-    if signature["n"] < _FEW:
-        console.print("So few rows: read the intervals and the support before you rank anything.")
-    options = " ".join(f"{name}={value}" for name, value in signature["options"].items())
-    console.print(
-        f"{signature['scorer']} gold={signature['gold_sha256'][:12]} n={signature['n']} "
-        f"n_invalid={signature['n_invalid']} seed={signature['seed']} {options}",
-        style="dim",
-        soft_wrap=True,
+    console.print(laid_out.count_line(report["signature"]), highlight=False)
+    sheets = laid_out.sheets(report)
+    show_sheets(sheets, console)
+    show_closing(sheets, laid_out.closing(report), report["signature"], console)
+
+
+def show_sheets(sheets: Sequence[Sheet], console: Console) -> None:
+    """Print tables, each with its notes."""
+    for sheet in sheets:
+        console.print(_table(sheet))
+        for note in sheet.notes:
+            console.print(printable(note), markup=False, highlight=False)
+
+
+def show_closing(
+    sheets: Sequence[Sheet], lines: Sequence[str], signature: Mapping[str, Any], console: Console
+) -> None:
+    """Print what holds for all tables: how to read them, and how they were made."""
+    first, *others = lines
+    marks = [DEGENERATE] if any(sheet.has_degenerate for sheet in sheets) else []
+    for line in (first, *marks, *others):
+        console.print(line, markup=False)
+    console.print(signature_line(signature), style="dim", soft_wrap=True, highlight=False)
+
+
+def _table(sheet: Sheet) -> Table:
+    title = escape(printable(sheet.title)) or None
+    table = Table(
+        title=title,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        min_width=_WIDTH,
+        padding=(0, 1, 0, 0),
     )
+    for k, title in enumerate(sheet.header):
+        name = printable(_SHORT.get(title, title))
+        left = k < sheet.left
+        longest = _longest_word([name, *(str(row.cells[k]) for row in sheet.rows if row.cells[k:])])
+        narrowest = min(longest, _NARROW) if left else longest
+        justify: Literal["left", "right"] = "left" if left else "right"
+        table.add_column(escape(name), justify=justify, overflow="fold", min_width=narrowest)
+    grouped = any(row.style == GROUP for row in sheet.rows)
+    for row in sheet.rows:
+        cells = [escape(printable(str(cell))) for cell in row.cells]
+        if row.style == GROUP:
+            cells[0] = f"[bold]{cells[0]}[/bold]"
+        elif grouped:
+            cells[0] = f"  {cells[0]}"
+        table.add_row(*cells, style=_STYLES.get(row.style))
+    return table
+
+
+def _longest_word(texts: Sequence[str]) -> int:
+    """Give the length of what is not to be broken."""
+    return max(map(len, " ".join(texts).split()), default=1)

@@ -17,8 +17,9 @@ import numpy.typing as npt
 from drift_core.resampling import LEVEL, Interval, draw, in_blocks, percentile
 from drift_onset import schema
 from drift_onset.cells import BILLION
-from drift_onset.counts import Counts, label_sizes
+from drift_onset.counts import Counts, Ints, label_sizes
 from drift_onset.scores import (
+    LEADERBOARD_A,
     METRICS,
     Floats,
     Scores,
@@ -91,9 +92,8 @@ def intervals(
             "mean_absolute_onset_error": int(counts.n[counts.onset_error >= 0].sum()),
             "expected_calibration_error": int(counts.confidence_n.sum()),
         }
-        found.update(
-            {name: percentile(values, over.get(name, n)) for name, values in drawn.items()}
-        )
+        for name, values in drawn.items():
+            found.setdefault(name, percentile(values, over.get(name, n)))
     named = scores.metrics()
     return {name: found[name] for name in METRICS if name in found and named.get(name) is not None}
 
@@ -109,28 +109,37 @@ def _component_resampler(
     counts: Counts,
 ) -> Callable[[int, np.random.Generator], dict[str, Floats]]:
     """Prepare resampling of the component scores and their mean."""
-    targets = schema.label_targets()
-    width = 2 * len(targets) + 1
+    width = 2 * len(schema.label_targets()) + 1
     outcomes, n = _grouped(counts.outcomes[:, :width], counts.n)
-    onset_right = outcomes[:, -1] == 1
+    components = component_statistics(outcomes)
+    return lambda resamples, rng: components(draw(n, resamples, rng))
+
+
+def component_statistics(outcomes: Ints) -> Callable[[Ints], dict[str, Floats]]:
+    """Prepare the component scores and their mean for many weightings of the same outcomes.
+
+    Args:
+        outcomes: k joint outcomes, columns as in Counts, the last two may be left out. They need
+            not be distinct.
+
+    Returns:
+        Takes b × k counts; gives metric → b values.
+    """
+    targets = schema.label_targets()
+    onset_right = outcomes[:, 2 * len(targets)] == 1
     cells = {}
     for at, target in enumerate(targets):
         size = label_sizes()[target]
         cells[target] = outcomes[:, 2 * at] * (size + 1) + outcomes[:, 2 * at + 1]
 
-    def resample(resamples: int, rng: np.random.Generator) -> dict[str, Floats]:
-        drawn = draw(n, resamples, rng)
-        onset = drawn[:, onset_right].sum(axis=1) / counts.total
+    def score(drawn: Ints) -> dict[str, Floats]:
+        onset = drawn[:, onset_right].sum(axis=1) / drawn.sum(axis=1)
         f1 = {t: macro_f1(_sum_by(drawn, cells[t], label_sizes()[t])) for t in targets}
+        parts = [f1[targets[0]], onset, *(f1[t] for t in targets[1:])]
         scored = {f"{target}_macro_f1": values for target, values in f1.items()}
-        return {
-            **scored,
-            "component_mean": component_mean(
-                [f1[targets[0]], onset, *(f1[t] for t in targets[1:])]
-            ),
-        }
+        return {**scored, LEADERBOARD_A[2]: onset, LEADERBOARD_A[0]: component_mean(parts)}
 
-    return resample
+    return score
 
 
 def _sum_by(

@@ -205,3 +205,19 @@ def test_people_see_what_was_counted_as_wrong(sources, tmp_path, capsys):
     path.write_text("".join(lines[:-2]), encoding="utf-8")
     assert cli.main(["score", gold, str(path), "--on-invalid", "incorrect"]) == 0
     assert "n = 12, of which 2 missing or invalid and counted as wrong" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("rows", [1, 8])
+def test_predictions_for_other_scenarios_are_no_zero(root, tmp_path, capsys, rows):
+    """Wrong throughout or for another split: only the second can be told, and is."""
+    lines = (root / "baseline/example_predictions.csv").read_text("utf-8").splitlines(keepends=True)
+    moved = [line.replace("RDOD2-0", "RDOD2-9") for line in lines[1 : 1 + rows]]
+    path = tmp_path / "p.csv"
+    command = ["score", str(root / "data/test.csv"), str(path), "--on-invalid", "incorrect"]
+    path.write_text("".join([lines[0], *moved]), "utf-8")
+    assert cli.main(command) == 1
+    assert "are these predictions for another split?" in capsys.readouterr().err
+    # One scenario in common, even one that cannot be read: answers to this gold.
+    for known in (lines[1], lines[1].replace(",2,", ",2,,,"), lines[1].replace(",2,", ",2.5,")):
+        path.write_text("".join([lines[0], *moved, known]), "utf-8")
+        assert cli.main(command) == 0

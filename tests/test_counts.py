@@ -53,8 +53,8 @@ def counted(pairs):
         return Counts.empty()
     gold = [g for g, _ in pairs]
     answers = [a for _, a in pairs if a is not None]
-    # A stray answer, so that there always are columns; it belongs to no gold row.
-    stray = {**{f"predicted_{n}": gold[0][n] for n in TARGETS}, "scenario_id": "stray"}
+    # An answer to nothing, so that there always are columns; it belongs to no gold row.
+    stray = {**{f"predicted_{n}": gold[0][n] for n in TARGETS}, "scenario_id": ""}
     return count(rows_to_pairs(gold, [*answers, stray], "incorrect"))
 
 

@@ -20,9 +20,12 @@ PAGES = [
     "metric/reasoning_state/README.md",
     "metric/denoising_trajectory/README.md",
     "docs/traj_eval.md",
+    "docs/comparing.md",
     "docs/running_models.md",
     "docs/training.md",
 ]
+# Pages whose commands run as they stand, and how many they have; other pages have tests of their own.
+COMMANDS = {"README.md": 2, "docs/comparing.md": 6, "docs/traj_eval.md": 1}
 BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```$", re.M | re.S)
 
 
@@ -55,20 +58,32 @@ def test_python_blocks_run(root, clone, page):
     found = blocks(root, page, "python")
     code = "\n".join(block for block in found if not from_hub(block) and not trains(block))
     assert code
+    if page in COMMANDS and page != "README.md":  # its commands make the files its code reads
+        run_shell_blocks(root, clone, page)
     done = subprocess.run([sys.executable, "-c", code], cwd=clone, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/traj_eval.md"])
-def test_shell_blocks_run(root, clone, page):
-    """All but those that make an environment, which continuous integration runs itself."""
-    commands = [block for block in blocks(root, page, "bash") if "venv" not in block]
-    assert len(commands) >= 2
+def run_shell_blocks(root, clone, page):
+    """Run all but those that make an environment, which continuous integration runs itself."""
+    printed = ""
     bin_folder = str(next(p for p in sys.path if p.endswith("site-packages"))) + "/../../../bin"
-    for block in commands:
-        script = f'set -e; PATH="{bin_folder}:$PATH"\n{block}'
-        done = subprocess.run(["bash", "-c", script], cwd=clone, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+    for block in blocks(root, page, "bash"):
+        if "venv" not in block:
+            script = f'set -e; PATH="{bin_folder}:$PATH"\n{block}'
+            done = subprocess.run(["bash", "-c", script], cwd=clone, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+            printed += done.stdout
+    return printed
+
+
+def test_shell_blocks_run(root, clone):
+    for page, least in COMMANDS.items():
+        assert len(blocks(root, page, "bash")) >= least
+        printed = run_shell_blocks(root, clone, page)
+        for block in blocks(root, page, "text"):
+            for line in block.splitlines():
+                assert line in printed
 
 
 def test_the_two_commands_are_one_line_each_with_their_environment(root):
@@ -142,6 +157,7 @@ def test_front_matter_is_that_of_the_schema(root):
     + ["drift_onset.decoding", "drift_onset.training"]
     + ["drift_core.console", "drift_core.exact", "drift_core.resampling"]
     + ["traj_eval", "traj_eval.canvas", "traj_eval.metrics", "traj_eval.schema"]
+    + [f"drift_onset.{n}" for n in ("agreement", "compare", "differences", "references")]
     + ["reasoning_drift"],
 )
 def test_docstring_examples_run(module):
@@ -162,28 +178,12 @@ def test_label_tables_of_the_card_are_the_words_of_the_schema(root):
             assert f"| `{option['const']}` | {option['description']} |" in card
 
 
-def test_scores_to_compare_with_are_those_of_the_data(root):
-    import drift_onset
-    from drift_onset import schema, typed
+def test_scores_to_compare_with_are_those_of_the_code(root, capsys):
+    from drift_onset import cli
 
-    gold = root / "data" / "test.csv"
-    ids = typed.read(gold, schema.LABELLED)["scenario_id"].to_pylist()
-    blank = ("no_drift", None, "none", "not_applicable", None)
-    names = ("scenario_id", *schema.targets())
-    constant = [dict(zip(names, (scenario, *blank), strict=True)) for scenario in ids]
+    assert cli.main(["references", "--markdown"]) == 0
     readme = (root / "README.md").read_text(encoding="utf-8")
-    lines = readme.split("## What to compare with")[1].split("\n\n")[1].splitlines()[2:]
-    example, reference = (
-        root / "baseline" / f"{name}_predictions.csv" for name in ("example", "reference")
-    )
-    for line, answers in zip(lines, (constant, example, reference), strict=True):
-        report = drift_onset.score(gold, answers)
-        shown = []
-        for name in ("component_mean", "complete_primary_accuracy"):
-            interval = report.uncertainty[name]
-            value = getattr(report.scores, name)
-            shown.append(f"{value:.3f} ({interval.low:.3f} to {interval.high:.3f})")
-        assert line.split(" | ", 1)[1] == f"{' | '.join(shown)} |"
+    assert capsys.readouterr().out in readme.split("## What to compare with")[1]
 
 
 def test_status_block_of_the_card(root):

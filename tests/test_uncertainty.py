@@ -19,6 +19,7 @@ from random_states import (
 )
 from scipy.stats import binomtest
 
+from drift_core import resampling
 from drift_onset import score, uncertainty
 from drift_onset.counts import count
 from drift_onset.evaluation import rows_to_pairs
@@ -260,14 +261,14 @@ def no_constant(text):
 def test_reports_are_strict_json(n, right, confidence, kept, resamples):
     for seed in range(4):
         gold, answers = sample(n, seed, right, confidence)
-        answers = answers[:kept] or [{**answers[0], "scenario_id": "stray"}]
+        answers = answers[:kept] or [{**answers[0], "predicted_outcome_mode": "nonsense"}]
         report = score(gold, answers, on_invalid="incorrect", resamples=resamples)
         assert json.loads(report.to_json(), parse_constant=no_constant) == report.to_dict()
 
 
 def drawn_lengths(monkeypatch, counts):
     lengths = []
-    draw = uncertainty.draw
+    draw = resampling.draw
 
     def spy(n, resamples, rng):
         lengths.append(len(n))
@@ -302,10 +303,16 @@ def test_cost_does_not_grow_with_rows(monkeypatch):
     assert drawn_lengths(monkeypatch, repeated) == lengths
 
 
-def test_draws_keep_the_number_of_rows():
-    n = np.array([3, 1, 0, 6])
-    drawn = uncertainty.draw(n, 4000, np.random.default_rng(0))
+@pytest.mark.parametrize("n", [[3, 1, 0, 6], [300, 100, 0, 600]])
+def test_draws_are_multinomial(n):
+    """Few rows an outcome are drawn one by one, many as counts; both have the same moments."""
+    n = np.array(n)
+    total, share = n.sum(), n / n.sum()
+    drawn = resampling.draw(n, 4000, np.random.default_rng(0))
     assert drawn.shape == (4000, 4)
-    assert (drawn.sum(axis=1) == 10).all()
+    assert (drawn.sum(axis=1) == total).all()
     assert not drawn[:, 2].any()
-    np.testing.assert_allclose(drawn.mean(axis=0), n, atol=0.1)
+    scale = np.sqrt(total / 4000)
+    np.testing.assert_allclose(drawn.mean(axis=0), n, atol=3 * scale)
+    expected = total * (np.diag(share) - np.outer(share, share))
+    np.testing.assert_allclose(np.cov(drawn.T), expected, atol=0.03 * total)

@@ -7,21 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from drift_core import __version__
 from drift_core.files import replacing
-from drift_core.problems import InvalidInput, Problem, escaped
-from drift_core.strict_json import loads
-from drift_onset import schema
+from drift_onset import saved, schema
 from drift_onset.hub import DATASET, OWNER
 from drift_onset.loading import read_file
-from drift_onset.scores import LEADERBOARD_A, LEADERBOARD_B
+from drift_onset.scores import BOARDS
 
 if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
 
-_EXPECTED = "expected what `reasoning-drift score --output FILE` writes, unchanged"
-SECTIONS = {
-    "leaderboard_a_component_capability": LEADERBOARD_A[0],
-    "leaderboard_b_complete_reasoning_state": LEADERBOARD_B[0],
-}
+SECTIONS = {board: metrics[0] for board, metrics in BOARDS.items()}
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -30,42 +24,19 @@ def read(path: Path) -> dict[str, Any]:
     Raises:
         InvalidInput: it is not.
     """
-    try:
-        report = loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise _invalid(path, f"cannot be read: {error.strerror}", "file_missing") from None
-    except ValueError as error:
-        message = f"is no report ({escaped(str(error), 200)[1:-1]}); {_EXPECTED}"
-        raise _invalid(path, message, "json_invalid") from None
-    try:
-        signature = report["signature"]
-        found = (signature["scorer"], signature["gold_sha256"], signature["n"])
-        values = [report[section][metric] for section, metric in SECTIONS.items()]
-        intervals = [report["uncertainty"]["intervals"][metric] for metric in SECTIONS.values()]
-        complete = all(isinstance(v, float) and 0 <= v <= 1 for v in values)
-        section = report[next(iter(SECTIONS))]
-        parts = [section[name] for name in LEADERBOARD_A[1:]]
-        complete &= abs(section[LEADERBOARD_A[0]] - sum(parts) / len(parts)) < 1e-9
-        complete &= all({"low", "high"} <= interval.keys() for interval in intervals)
-    except (KeyError, TypeError, AttributeError):
-        complete = False
-    if not complete:
-        raise _invalid(path, f"is no report; {_EXPECTED}", "json_invalid")
-    expected = _expected()
-    for name, got, wanted in zip(("scorer", "gold_sha256", "n"), found, expected, strict=True):
-        if got != wanted:
-            message = f"{name} is {escaped(got)}, a report on the test split has {escaped(wanted)}"
-            raise _invalid(path, f"{message}; score data/test.csv with this version")
-    return dict(report)
+    report = saved.read(path)
+    intervals = report["uncertainty"]["intervals"]
+    if not all(metric in intervals for metric in SECTIONS.values()):
+        raise saved.invalid(path, "has no bootstrap intervals; score with --resamples 1000")
+    scorer, gold_sha256, n = _expected()
+    expected = {"scorer": scorer, "gold_sha256": gold_sha256, "n": n}
+    saved.mismatches(path, report, expected, "a report of this version on the test split has")
+    return report
 
 
 def _expected() -> tuple[str, str, int]:
     gold = read_file(str(schema.resource("data") / "test.csv"), schema.LABELLED).states
     return f"reasoning-drift {__version__}", gold.sha256(), len(gold)
-
-
-def _invalid(path: Path, message: str, code: str = "report_content") -> InvalidInput:
-    return InvalidInput([Problem(code, str(path), None, None, None, None, message)])
 
 
 def entries(report: dict[str, Any], revision: str | None = None) -> list[EvalResultEntry]:
