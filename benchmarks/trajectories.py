@@ -151,7 +151,7 @@ def contest(n: int, sample: int = 2000) -> dict[str, float]:
 
 
 class Peak(threading.Thread):
-    """The largest sum of the resident sizes of a process and its children, looked at often."""
+    """The largest sum of the resident sizes of a process and those below it, looked at often."""
 
     def __init__(self, pid: int) -> None:
         super().__init__(daemon=True)
@@ -160,20 +160,21 @@ class Peak(threading.Thread):
     def run(self) -> None:
         """Look until it is done."""
         while not self.done:
-            self.bytes = max(self.bytes, sum(map(_resident, [self.pid, *_children(self.pid)])))
+            self.bytes = max(self.bytes, sum(map(_resident, [self.pid, *_descendants(self.pid)])))
             time.sleep(0.02)
 
 
-def _children(pid: int) -> list[int]:
+def _descendants(pid: int) -> list[int]:
     try:
         tasks = Path(f"/proc/{pid}/task").iterdir()
-        return [int(c) for task in tasks for c in (task / "children").read_text().split()]
+        children = [int(c) for task in tasks for c in (task / "children").read_text().split()]
     except OSError:
         return []
+    return children + [other for child in children for other in _descendants(child)]
 
 
 def _resident(pid: int) -> int:
-    """Give the size without pages that are shared, such as those of libraries."""
+    """Give the resident size; pages that processes share count for each of them."""
     try:
         fields = Path(f"/proc/{pid}/statm").read_text().split()
     except OSError:

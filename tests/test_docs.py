@@ -24,7 +24,7 @@ PAGES = [
     "docs/running_models.md",
     "docs/training.md",
 ]
-# Pages whose commands run as they stand, and how many they have; other pages have tests of their own.
+# Pages whose commands run as they stand, and how many; other pages have tests of their own.
 COMMANDS = {"README.md": 2, "docs/comparing.md": 6, "docs/traj_eval.md": 1}
 BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```$", re.M | re.S)
 

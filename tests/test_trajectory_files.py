@@ -137,6 +137,10 @@ FAULTS = {
         one(steps=[step(0, reasoning_committed=0.5), step(1, reasoning_committed=None)]),
         ("steps[1].reasoning_committed", "in some steps and not in others"),
     ),
+    "null among truths": (
+        one(steps=[step(0, answer_masked=None), step(1, answer_masked=True)]),
+        ("steps[1].answer_masked", "in some steps and not in others"),
+    ),
     "share above one": (
         one(steps=[step(reasoning_committed=1.5)]),
         ("steps[0].reasoning_committed", "expected 0 to 1"),
@@ -216,6 +220,8 @@ def test_each_fault_is_told_with_its_place(name, tmp_path):
         assert word in text
     if isinstance(bad, dict) and bad["id"] and name != "huge number":
         assert {problem.scenario_id for problem in found} == {"a"}
+    alone = problems_of(write(tmp_path / "alone.jsonl", [bad]))  # unlike nothing around it
+    assert [(p.code, p.column) for p in alone] == [(p.code, p.column) for p in found]
     if isinstance(bad, dict):
         with pytest.raises(InvalidInput) as caught:
             evaluate_trajectories([one("good"), bad])

@@ -380,6 +380,15 @@ def test_an_interval_does_not_depend_on_the_other_groups():
         assert {name: group[name] for name in alone} == alone
 
 
+def test_the_seed_decides():
+    many = slow.trajectories(14, 60)
+    first, again, other = (
+        evaluate_trajectories(many, seed=seed)["aggregate"]["intervals"] for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first["mean_length_growth"] != other["mean_length_growth"]
+
+
 def test_results_are_strict_json_and_say_how_they_were_made():
     many = slow.trajectories(13, 9)
     found = evaluate_trajectories(many, resamples=10, seed=3, edits=True, group_by=["source"])

@@ -17,7 +17,7 @@ from traj_eval.chunks import Chunk
 from traj_eval.duplicates import Identifiers
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
-CHUNK_BYTES = 1 << 19
+CHUNK_BYTES = 1 << 20
 MAX_PROBLEMS = 10_000
 _PRETTY = (
     "holds JSON over several lines; expected one object per line (`jq -c . FILE` writes it so)"
@@ -111,7 +111,7 @@ class Reader:
         self.sha256 = digest.hexdigest() if whole else ""
 
     def _pieces(self, raw: IO[bytes]) -> Iterator[list[bytes]]:
-        """Give whole lines, about half a megabyte at a time."""
+        """Give whole lines, about a megabyte at a time."""
         packed = self.path.endswith(".gz")
         file: IO[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[assignment]
         place = 0

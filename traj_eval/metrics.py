@@ -16,72 +16,14 @@ proves what goes on inside a model.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from drift_core.problems import InvalidInput
-from traj_eval.chunks import of_items
-from traj_eval.columns import Builder
 from traj_eval.evaluation import GROUP_FIELDS, Options, evaluate_items
-from traj_eval.measures import WEIGHTS, measure
-from traj_eval.results import Record, Results
-from traj_eval.rows import rows
+from traj_eval.measures import WEIGHTS
+from traj_eval.records import RationalizationComponents, StepConsistency, TrajectoryAccuracy
+from traj_eval.results import Results
+from traj_eval.single import Trajectory, measured, whole
 from traj_eval.votes import VOTES
-
-Trajectory = Mapping[str, Any] | Sequence[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class StepConsistency(Record):
-    """How steady the verdicts are.
-
-    Attributes:
-        step_consistency: 1 - flip rate, from 0 to 1.
-        longest_stable_run: most consecutive recorded steps with one verdict; an undecided step ends
-            a run. 0 if no step is decided.
-    """
-
-    step_consistency: float
-    longest_stable_run: int
-
-
-@dataclass(frozen=True, eq=False)
-class TrajectoryAccuracy(Record):
-    """How often the final verdict is right.
-
-    Attributes:
-        accuracy: share of the trajectories with a gold whose final verdict equals it; an undecided
-            one counts as wrong. None if there is no gold.
-        coverage: share of all trajectories with a final verdict.
-        conditional_accuracy: accuracy among those with a gold and a final verdict; None if none.
-        n: number of trajectories.
-    """
-
-    accuracy: float | None
-    coverage: float
-    conditional_accuracy: float | None
-    n: int
-
-
-@dataclass(frozen=True, eq=False)
-class RationalizationComponents(Record):
-    """What happens to the text once the verdict stands; all None without convergence.
-
-    Attributes:
-        early_factor: 1 - conv_idx / n, from 0 (exclusive) to 1.
-        post_change_rate: share of the steps after conv_idx whose text differs from the step before,
-            mask tokens included; 0 if there are no such steps.
-        length_growth: max(0, (L_end - L_conv) / max(1, L_conv)), L the length of the text in
-            characters without mask tokens. Not clipped here, clipped to 1 inside the scores.
-        score: 0.3 · early + 0.4 · post change + 0.3 · growth, additive.
-        gated_score: early · (post change + growth) / 2, multiplicative: 0 if nothing follows.
-    """
-
-    early_factor: float | None
-    post_change_rate: float | None
-    length_growth: float | None
-    score: float | None
-    gated_score: float | None
 
 
 def verdict_convergence_step(trajectory: Trajectory) -> int | None:
@@ -102,7 +44,7 @@ def verdict_convergence_step(trajectory: Trajectory) -> int | None:
         >>> verdict_convergence_step(["A", "A", None]) is None
         True
     """
-    step: int | None = _measured(trajectory)["verdict_convergence_step"]
+    step: int | None = measured(trajectory)["verdict_convergence_step"]
     return step
 
 
@@ -121,7 +63,7 @@ def flip_rate(trajectory: Trajectory) -> float:
         >>> flip_rate(["A", None, "B", "B"])
         0.5
     """
-    return float(_measured(trajectory)["flip_rate"])
+    return float(measured(trajectory)["flip_rate"])
 
 
 def step_consistency(trajectory: Trajectory) -> StepConsistency:
@@ -134,7 +76,7 @@ def step_consistency(trajectory: Trajectory) -> StepConsistency:
         >>> step_consistency(["A", "A", None, "A"]).to_dict()
         {'step_consistency': 1.0, 'longest_stable_run': 2}
     """
-    found = _measured(trajectory)
+    found = measured(trajectory)
     return StepConsistency(found["step_consistency"], found["longest_stable_run"])
 
 
@@ -155,7 +97,7 @@ def trajectory_accuracy(
         1.0
     """
     if isinstance(trajectories, Mapping):
-        trajectories = [_whole(trajectories)]
+        trajectories = [whole(trajectories)]
     found = evaluate_items(trajectories, Options(resamples=0)).aggregate
     names = ("accuracy", "coverage", "conditional_accuracy", "n")
     return TrajectoryAccuracy(*(found[name] for name in names))
@@ -181,7 +123,7 @@ def rationalization_components(
         >>> found.early_factor, found.post_change_rate, found.length_growth, found.gated_score
         (1.0, 1.0, 1.0, 1.0)
     """
-    found = _measured(trajectory, texts=True, options=Options(weights=weights))
+    found = measured(trajectory, texts=True, options=Options(weights=weights))
     names = RationalizationComponents.__dataclass_fields__
     return RationalizationComponents(*(found[name] for name in names))
 
@@ -205,7 +147,7 @@ def answer_commitment_step(trajectory: Trajectory, *, edits: bool = False) -> in
         >>> answer_commitment_step(steps)
         3
     """
-    found = _measured(trajectory, options=Options(edits=edits))
+    found = measured(trajectory, options=Options(edits=edits))
     step: int | None = found["answer_commitment_step"]
     return step
 
@@ -223,7 +165,7 @@ def stability_commitment_lag(trajectory: Trajectory, *, edits: bool = False) -> 
         A difference of step numbers, negative where the answer is committed before the verdict is
         stable; None if one of the two is.
     """
-    found = _measured(trajectory, options=Options(edits=edits))
+    found = measured(trajectory, options=Options(edits=edits))
     lag: int | None = found["stability_commitment_lag"]
     return lag
 
@@ -239,7 +181,7 @@ def unwritten_reasoning_at_convergence(trajectory: Trajectory) -> float | None:
     Returns:
         0 to 1; None without convergence or without the field.
     """
-    share: float | None = _measured(trajectory)["unwritten_reasoning_at_convergence"]
+    share: float | None = measured(trajectory)["unwritten_reasoning_at_convergence"]
     return share
 
 
@@ -251,7 +193,7 @@ def ever_correct(trajectory: Trajectory) -> bool | None:
     Returns:
         None without a gold.
     """
-    found: bool | None = _measured(trajectory)["ever_correct"]
+    found: bool | None = measured(trajectory)["ever_correct"]
     return found
 
 
@@ -264,7 +206,7 @@ def lost_correct(trajectory: Trajectory) -> bool | None:
     Returns:
         None without a gold.
     """
-    found: bool | None = _measured(trajectory)["lost_correct"]
+    found: bool | None = measured(trajectory)["lost_correct"]
     return found
 
 
@@ -292,7 +234,7 @@ def temporal_vote(trajectory: Trajectory, weights: str = "exponential") -> str |
     if weights not in VOTES:
         expected = ", ".join(VOTES)
         raise ValueError(f"Expected argument `weights` to be one of {expected} but got {weights}")
-    verdict: str | None = _measured(trajectory)[f"temporal_vote_{weights}"]
+    verdict: str | None = measured(trajectory)[f"temporal_vote_{weights}"]
     return verdict
 
 
@@ -309,7 +251,7 @@ def temporal_entropy(trajectory: Trajectory) -> float | None:
         >>> round(temporal_entropy(["A", None, "B"]), 4)
         0.6931
     """
-    found: float | None = _measured(trajectory)["temporal_entropy"]
+    found: float | None = measured(trajectory)["temporal_entropy"]
     return found
 
 
@@ -329,7 +271,7 @@ def regime(trajectory: Trajectory) -> str:
         >>> regime(steps)
         'oscillation'
     """
-    return str(_measured(trajectory, texts=True)["regime"])
+    return str(measured(trajectory, texts=True)["regime"])
 
 
 def evaluate_trajectories(
@@ -361,37 +303,3 @@ def evaluate_trajectories(
     """
     options = Options(tuple(group_by), weights, edits, resamples, seed)
     return evaluate_items(trajectories, options)
-
-
-def _measured(
-    trajectory: Trajectory, *, texts: bool = False, options: Options | None = None
-) -> dict[str, Any]:
-    """Give the row of one trajectory."""
-    options = options or Options()
-    chunk = next(of_items([_whole(trajectory, texts)], "<trajectory>"))
-    if chunk.layout is None:
-        raise InvalidInput(chunk.problems)
-    builder = Builder()
-    builder.add(chunk.layout)
-    columns = builder.take()
-    return rows(columns, measure(columns, weights=options.weights, edits=options.edits))[0]
-
-
-def _whole(trajectory: Trajectory, texts: bool = False) -> dict[str, Any]:
-    """Give a trajectory in the file format; what does not matter is filled in."""
-    named: Mapping[str, Any] = {}
-    if isinstance(trajectory, Mapping):
-        named, steps = trajectory, trajectory.get("steps")
-    else:
-        steps = trajectory
-    if isinstance(steps, Sequence) and not isinstance(steps, str):
-        steps = [_step(k, step, texts) for k, step in enumerate(steps)]
-    return {"id": "<trajectory>", "gold": None, **named, "steps": steps}
-
-
-def _step(k: int, step: Any, texts: bool) -> Any:
-    if isinstance(step, Mapping):
-        return dict(step) if texts or "text" in step else {**step, "text": ""}
-    if texts:
-        return step
-    return {"step": k, "verdict": step, "text": ""}

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import groupby
 from multiprocessing.context import BaseContext
 
@@ -29,6 +30,7 @@ from traj_eval.tally import Tally
 PART_BYTES = 1 << 25
 PROCESSES_FROM = 1 << 26
 ENGINES = ("local", "dask")
+_LARGER_BLOCK = 31 << 20
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ def split(path: str, options: Options) -> list[Part]:
 
 def count(part: Part, on_bytes: OnBytes | None = None) -> Counted:
     """Read, measure and count one part in bounded memory."""
+    _keep_freed_memory()
     reader = Reader(part.path, part.start, part.end, on_bytes)
     if part.rows_path is None:
         tally = _drained(reader, Evaluator(part.options))
@@ -106,6 +109,16 @@ def count(part: Part, on_bytes: OnBytes | None = None) -> Counted:
         reader.blank,
         reader.sha256,
     )
+
+
+@cache
+def _keep_freed_memory() -> None:
+    """Have the C library keep the memory of one chunk for the next.
+
+    glibc gives blocks back to the system unless it has seen a larger one come and go, and fresh
+    pages for every chunk cost a third of the time. This one is never touched.
+    """
+    bytes(_LARGER_BLOCK)
 
 
 def _drained(reader: Reader, evaluator: Evaluator) -> Tally:
