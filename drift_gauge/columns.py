@@ -12,7 +12,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from drift_gauge.exact import ExactSum
+from drift_core.exact import ExactSum
 
 NOTHING = -1
 _FEW_ROWS = 64  # up to which comparing all pairs is faster than sorting

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from drift_core import __version__
+from drift_core.exact import ExactSum
 from drift_core.problems import escaped
 from drift_core.strict_json import dumps
 from drift_gauge import answers, documents
 from drift_gauge.documents import DEFAULT_K, blessed_metrics
-from drift_gauge.exact import ExactSum
 from drift_gauge.numbers import SLACK, deterioration, finite, whole, within
 
 GOLDEN_DIR = Path(__file__).resolve().parent / "golden"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift_core.exact import ExactSum
 from drift_gauge import columns, golden, metrics
-from drift_gauge.exact import ExactSum
 
 CASES = Path(__file__).parent / "cases"
 

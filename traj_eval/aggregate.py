@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from drift_core.exact import exact_mean
+from drift_core.exact import ExactSum
 from drift_core.resampling import Interval, bootstrap_mean
 from traj_eval.measures import REGIMES
 from traj_eval.tally import AGGREGATES, Group
@@ -71,7 +71,7 @@ def aggregates(groups: Sequence[Group], *, resamples: int, seed: int) -> list[Ag
     return [
         Aggregate(
             group.n,
-            {name: exact_mean(found.values, found.n) for name, found in _named(group)},
+            {name: ExactSum.of_counted(f.values, f.n).mean() for name, f in _named(group)},
             {name: found.total for name, found in _named(group)},
             dict(zip(names, intervals[k * len(names) :], strict=False)),
             dict(zip(REGIMES, group.regimes, strict=True)),
