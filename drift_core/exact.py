@@ -1,7 +1,7 @@
 """Sums of floats that do not depend on the order of their terms: parts merge into the whole.
 
-A double is a whole number of some power of two, so that a sum of doubles is one as well; it is taken
-with integers, and rounded once where a mean is asked for.
+A double is a whole number of some power of two, so that a sum of doubles is one as well; it is
+taken with integers, and rounded once where a mean is asked for.
 """
 
 from __future__ import annotations
