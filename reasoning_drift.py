@@ -16,7 +16,7 @@ import datasets
 from drift_onset import __version__, schema, score
 from drift_onset import evaluation as _evaluation
 from drift_onset import splits as _splits
-from drift_onset import typed as _typed
+from drift_onset.reading import typed as _typed
 
 __all__ = ["ReasoningDrift", "__version__", "load", "score", "validate"]
 

@@ -23,7 +23,8 @@ from rich.table import Table
 from sklearn.metrics import f1_score, precision_recall_fscore_support
 
 import data
-from drift_onset import cells, counts, schema, scores, tables
+from drift_onset import counts, schema, scores
+from drift_onset.reading import cells, tables
 
 STRINGS_TARGET, CODES_TARGET = 50, 20
 TOLERANCE = 1e-12

@@ -20,8 +20,10 @@ from scipy.stats import bootstrap
 from sklearn.metrics import f1_score
 
 import data
-from drift_onset import cells, counts, paired, scores, uncertainty
-from drift_onset.differences import differences
+from drift_onset import counts, scores, uncertainty
+from drift_onset.comparing import paired
+from drift_onset.comparing.differences import differences
+from drift_onset.reading import cells
 
 TARGET = 100
 TOLERANCE = 0.25  # of the width of an interval; the ends of few resamples are rough

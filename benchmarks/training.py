@@ -24,7 +24,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from drift_onset import schema, training, typed
+from drift_onset import schema, training
+from drift_onset.reading import typed
 
 TARGET, LINEAR = 0.10, 1.2
 CONSTRAINTS = 4

@@ -18,13 +18,13 @@ import numpy as np
 from drift_core.problems import Problem, escaped
 from drift_core.strict_json import StrictJsonError, loads
 from drift_onset import pairing, schema, validate
-from drift_onset.cells import BILLION, text_array
-from drift_onset.findings import Finding
 from drift_onset.prompt import CONFIDENCE
-from drift_onset.records import Batch
+from drift_onset.reading.cells import BILLION, text_array
+from drift_onset.reading.findings import Finding
+from drift_onset.reading.records import Batch
+from drift_onset.reading.states import States
+from drift_onset.reading.tables import with_ids
 from drift_onset.schema import PREDICTED, PREDICTION
-from drift_onset.states import States
-from drift_onset.tables import with_ids
 
 NAME = "<answer>"
 _THOUGHT = re.compile(r"\s*<think\b")

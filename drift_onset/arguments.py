@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 from drift_core import __version__
-from drift_onset import arguments_comparing, commands
-from drift_onset.arguments_shared import commit, file, on_invalid, resampling
+from drift_onset import commands
+from drift_onset.argument_kinds import commit, file, on_invalid, resampling
+from drift_onset.comparing import arguments as comparing
 from drift_onset.harness import commands as harness
 from drift_onset.hub import OWNER
 from drift_onset.hub import commands as hub
@@ -49,7 +50,7 @@ def all_commands() -> argparse.ArgumentParser:
     build.add_argument("root", nargs="?", default=".", metavar="DIR", help=_ROOT)
     build.set_defaults(run=commands.build)
 
-    arguments_comparing.add(names)
+    comparing.add(names)
     _hub(names.add_parser("hub", help="build and push the repositories of the Hub, and results"))
     return top
 

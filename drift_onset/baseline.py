@@ -14,8 +14,8 @@ from typing import Any
 from drift_core.problems import InvalidInput
 from drift_core.strict_json import loads
 from drift_onset import predictions, schema
-from drift_onset.loading import read_file
-from drift_onset.records import CsvFile
+from drift_onset.reading.loading import read_file
+from drift_onset.reading.records import CsvFile
 
 _CLOSING = re.compile(
     r"\b(therefore|clearly|confirms?|proves?|all|rules? out|because|main|best|accepted)\b", re.I

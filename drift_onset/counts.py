@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from drift_onset import schema
-from drift_onset.cells import BILLION, BLANK
 from drift_onset.pairing import Pairs, coded
+from drift_onset.reading.cells import BILLION, BLANK
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from drift_onset import schema
-from drift_onset.cells import Bools, Codes
 from drift_onset.heads import BOUNDS, LENGTHS, as_numpy, check_logits, is_lawful, places
+from drift_onset.reading.cells import Bools, Codes
 
 Floats = npt.NDArray[np.float64]
 Heads = dict[str, Floats]

@@ -9,7 +9,7 @@ from rich.console import Console
 from drift_core.files import write_json
 from drift_core.problems import InvalidInput
 from drift_onset import baseline, evaluation, show
-from drift_onset.records import CsvFile
+from drift_onset.reading.records import CsvFile
 from drift_onset.schema import LABELLED, PREDICTION, header, optional_columns, resource
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from drift_onset import schema
-from drift_onset.cells import BILLION, BLANK
 from drift_onset.counts import Columns, Counts, Ints
+from drift_onset.reading.cells import BILLION, BLANK
 from drift_onset.scores import CALIBRATION_BINS, by_bin, confusion
 
 

@@ -11,14 +11,14 @@ import pyarrow as pa
 from drift_core.problems import InvalidInput, Problem, escaped
 from drift_onset import counts as counting
 from drift_onset import pairing, report, scores, uncertainty
-from drift_onset.findings import HEADER, Finding
 from drift_onset.limits import MAX_RESAMPLES, MAX_SEED, ON_INVALID
-from drift_onset.loading import Loaded, read_file, read_gold_file, read_table
 from drift_onset.pairing import Pairs
-from drift_onset.records import Progress, as_path
+from drift_onset.reading.findings import HEADER, Finding
+from drift_onset.reading.loading import Loaded, read_file, read_gold_file, read_table
+from drift_onset.reading.records import Progress, as_path
+from drift_onset.reading.tables import as_table
 from drift_onset.schema import BLIND, LABELLED, PREDICTION
 from drift_onset.strata import stratify
-from drift_onset.tables import as_table
 
 
 def _load(source: Any, kind: str, name: str, progress: Progress | None) -> Loaded:

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from drift_core.problems import InvalidInput, Problem
 from drift_onset import schema
-from drift_onset.cells import Bools
 from drift_onset.counts import label_sizes
+from drift_onset.reading.cells import Bools
 
 MASKED = -100
 LENGTHS = ("n_steps", "n_constraints")

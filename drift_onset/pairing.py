@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 
 from drift_core.problems import escaped
 from drift_onset import schema
-from drift_onset.cells import Codes, mask, numbers
-from drift_onset.findings import Finding
+from drift_onset.reading.cells import Codes, mask, numbers
+from drift_onset.reading.findings import Finding
+from drift_onset.reading.states import States
 from drift_onset.schema import PREDICTED
-from drift_onset.states import States
 
 
 @dataclass(frozen=True)

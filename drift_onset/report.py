@@ -16,8 +16,8 @@ from drift_core.files import replacing, write_json
 from drift_core.resampling import Interval
 from drift_core.strict_json import dumps
 from drift_onset import schema
-from drift_onset.cells import BILLION, BLANK, arrow, text_array
 from drift_onset.counts import Columns
+from drift_onset.reading.cells import BILLION, BLANK, arrow, text_array
 from drift_onset.schema import PREDICTED
 from drift_onset.scores import BOARDS, DIAGNOSTICS, LEADERBOARD_B, Scores
 from drift_onset.strata import Stratum

@@ -14,10 +14,11 @@ import pyarrow.parquet as pq
 from drift_core.files import replacing, write_json
 from drift_core.problems import InvalidInput, Problem, escaped
 from drift_core.strict_json import loads
-from drift_onset import card, schema, typed
-from drift_onset.findings import Finding
-from drift_onset.loading import Loaded, read_file
-from drift_onset.records import CsvFile
+from drift_onset import card, schema
+from drift_onset.reading import typed
+from drift_onset.reading.findings import Finding
+from drift_onset.reading.loading import Loaded, read_file
+from drift_onset.reading.records import CsvFile
 from drift_onset.splits import Split, splits
 
 MANIFEST = "manifest.json"

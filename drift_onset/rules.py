@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from drift_onset import cells, schema
-from drift_onset.cells import BLANK, UNREADABLE
-from drift_onset.findings import Findings
+from drift_onset import schema
+from drift_onset.reading import cells
+from drift_onset.reading.cells import BLANK, UNREADABLE
+from drift_onset.reading.findings import Findings
 from drift_onset.schema import Field
 
 _OMIT: Any = object()

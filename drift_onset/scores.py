@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from drift_onset import schema
-from drift_onset.cells import BILLION
 from drift_onset.counts import CONFIDENCE_CELLS, Counts, Ints, label_sizes
+from drift_onset.reading.cells import BILLION
 
 CALIBRATION_BINS = 10
 Floats = npt.NDArray[np.float64]

@@ -13,13 +13,13 @@ import pyarrow as pa
 from drift_core.problems import InvalidInput, Problem
 from drift_core.resampling import Interval
 from drift_onset import schema, scores, uncertainty
-from drift_onset.cells import BLANK
 from drift_onset.counts import Columns, Counts, count_columns
 from drift_onset.limits import FEW_ROWS
 from drift_onset.pairing import Pairs
-from drift_onset.records import CsvFile, as_path
+from drift_onset.reading.cells import BLANK
+from drift_onset.reading.records import CsvFile, as_path
+from drift_onset.reading.tables import as_table
 from drift_onset.scores import Scores
-from drift_onset.tables import as_table
 
 MAX_STRATA = 200
 SHORT, LONG = 4, 8  # steps: up to 4 are short, from 8 on long

@@ -19,13 +19,13 @@ import numpy.typing as npt
 from drift_core.files import replacing
 from drift_core.problems import InvalidInput
 from drift_onset import scores
-from drift_onset.cells import billionths
 from drift_onset.counts import Columns, Counts, count_columns, label_sizes
 from drift_onset.decoding import DECODES, Decoded, check_decode, decode_states, state_columns
 from drift_onset.heads import LABEL_NAMES, LENGTHS, MASKED, check_labels, chosen
-from drift_onset.loading import read_table
+from drift_onset.reading.cells import billionths
+from drift_onset.reading.loading import read_table
+from drift_onset.reading.tables import as_table
 from drift_onset.schema import NONE, PREDICTED, PREDICTION, header, optional_columns, targets
-from drift_onset.tables import as_table
 
 __all__ = [
     "DECODES",

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from drift_core.resampling import LEVEL, Interval, draw, in_blocks, percentile
 from drift_onset import schema
-from drift_onset.cells import BILLION
 from drift_onset.counts import Counts, Ints, label_sizes
+from drift_onset.reading.cells import BILLION
 from drift_onset.scores import (
     LEADERBOARD_A,
     METRICS,

@@ -15,12 +15,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from drift_onset import cells, json_cells, rules, schema
-from drift_onset.cells import BLANK, UNREADABLE, Codes
-from drift_onset.findings import Bools, Finding, Findings
-from drift_onset.records import Batch
+from drift_onset import rules, schema
+from drift_onset.reading import cells, json_cells
+from drift_onset.reading.cells import BLANK, UNREADABLE, Codes
+from drift_onset.reading.findings import Bools, Finding, Findings
+from drift_onset.reading.records import Batch
+from drift_onset.reading.states import States
 from drift_onset.schema import BLIND, LABELLED, PREDICTED, PREDICTION, Field
-from drift_onset.states import States
 
 RELATIVE_TOLERANCE = 5e-7
 _RESIDUAL, _LOST = "residual_constraint_failure", "lost_constraint"

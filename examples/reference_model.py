@@ -22,7 +22,8 @@ from transformers import AutoTokenizer, BertModel
 from transformers.utils import logging
 
 from drift_core.files import write_json
-from drift_onset import schema, training, typed
+from drift_onset import schema, training
+from drift_onset.reading import typed
 from drift_onset.splits import splits
 
 VECTOR = 384

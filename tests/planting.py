@@ -13,7 +13,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from drift_core.problems import InvalidInput, Problem, escaped
-from drift_onset import evaluation, repository, splits, typed
+from drift_onset import evaluation, repository, splits
+from drift_onset.reading import typed
 from drift_onset.schema import BLIND, LABELLED, PREDICTED, resource, targets
 
 TEST, BLINDED, PREDICTIONS = "data/test.csv", "data/test_blind.csv", "predictions.csv"

@@ -27,9 +27,10 @@ from random_states import (
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from drift_onset import InvalidInput, cli, kappas
-from drift_onset.agreement import agree
-from drift_onset.ratings import MISSING
+from drift_onset import InvalidInput, cli
+from drift_onset.comparing import kappas
+from drift_onset.comparing.agreement import agree
+from drift_onset.comparing.ratings import MISSING
 
 NOMINAL = ("drift_presence", *LABELS)
 

@@ -12,7 +12,7 @@ import pytest
 
 import drift_onset
 from drift_onset import cli, schema
-from drift_onset.records import CsvFile
+from drift_onset.reading.records import CsvFile
 
 CASES = Path(__file__).parent / "cases"
 GOLD, PERFECT = "base/gold.csv", "base/pred_perfect.csv"

@@ -24,10 +24,11 @@ from sklearn.metrics import f1_score
 from slow_scores import macro_f1
 from statsmodels.stats.contingency_tables import mcnemar as peer
 
-from drift_onset import cli, paired
-from drift_onset.compare import compare
+from drift_onset import cli
+from drift_onset.comparing import paired
+from drift_onset.comparing.compare import compare
+from drift_onset.comparing.differences import COMPARED, mcnemar
 from drift_onset.counts import columns
-from drift_onset.differences import COMPARED, mcnemar
 from drift_onset.evaluation import rows_to_pairs
 
 ACCURACIES = {

@@ -7,7 +7,8 @@ from collections import Counter, defaultdict
 import pyarrow as pa
 import pytest
 
-from drift_onset import schema, typed
+from drift_onset import schema
+from drift_onset.reading import typed
 from drift_onset.splits import splits
 
 LABELLED = [split for split in splits() if split.record == schema.LABELLED]

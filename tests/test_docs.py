@@ -157,7 +157,7 @@ def test_front_matter_is_that_of_the_schema(root):
     + ["drift_onset.decoding", "drift_onset.training"]
     + ["drift_core.console", "drift_core.exact", "drift_core.resampling"]
     + ["traj_eval", "traj_eval.canvas", "traj_eval.metrics", "traj_eval.schema"]
-    + [f"drift_onset.{n}" for n in ("agreement", "compare", "differences", "references")]
+    + [f"drift_onset.comparing.{n}" for n in ("agreement", "compare", "differences", "references")]
     + ["reasoning_drift"],
 )
 def test_docstring_examples_run(module):

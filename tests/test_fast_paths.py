@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from drift_core import strict_json
 from drift_core.strict_json import StrictJsonError
-from drift_onset import csv_chunks, json_cells, plain_json, records
-from drift_onset.cells import BLANK, UNREADABLE
-from drift_onset.records import CsvFile
+from drift_onset.reading import csv_chunks, json_cells, plain_json, records
+from drift_onset.reading.cells import BLANK, UNREADABLE
+from drift_onset.reading.records import CsvFile
 
 # Texts -------------------------------------------------------------------------------------------
 

@@ -23,10 +23,11 @@ from random_states import (
 )
 from sklearn.metrics import confusion_matrix
 
-from drift_onset import cli, schema, typed
+from drift_onset import cli, schema
 from drift_onset.counts import columns, count_columns
 from drift_onset.details import details
 from drift_onset.evaluation import rows_to_pairs
+from drift_onset.reading import typed
 from drift_onset.views.html import Section, page
 from drift_onset.views.sheets import Row, Sheet, Span, markdown
 

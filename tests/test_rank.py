@@ -11,8 +11,8 @@ import pytest
 from random_states import answer_rows, gold_rows, write_answers, write_gold
 
 from drift_onset import cli
-from drift_onset.rank import rank
-from drift_onset.saved import BOARDS
+from drift_onset.comparing.rank import rank
+from drift_onset.comparing.saved import BOARDS
 
 A, B = BOARDS
 

@@ -14,8 +14,9 @@ from random_states import FAMILIES, LABELS, OUTCOMES, TARGETS, gold_rows, write_
 from sklearn.metrics import f1_score
 from slow_scores import macro_f1
 
-from drift_onset import cli, references, score
-from drift_onset.loading import read_file
+from drift_onset import cli, score
+from drift_onset.comparing import references
+from drift_onset.reading.loading import read_file
 from drift_onset.schema import LABELLED
 
 REPAIRS_OF = {

@@ -14,7 +14,8 @@ import drift_onset
 from drift_core.console import BROKEN_PIPE
 from drift_core.files import replacing
 from drift_core.problems import InvalidInput
-from drift_onset import cli, csv_chunks, metric_input, records, tables
+from drift_onset import cli, metric_input
+from drift_onset.reading import csv_chunks, records, tables
 from drift_onset.schema import header
 
 GOLD, EXAMPLE = "data/test.csv", "baseline/example_predictions.csv"

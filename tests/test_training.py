@@ -414,7 +414,7 @@ def test_labels_of_rows_become_codes_and_come_back():
 
 
 def test_a_submission_is_valid_and_scores_what_the_adapter_said(root, tmp_path):
-    from drift_onset import typed
+    from drift_onset.reading import typed
 
     table = typed.read(root / "data" / "test.csv", schema.LABELLED)
     labels = training.encode(table)

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from drift_core.problems import InvalidInput
-from drift_onset import schema, typed
-from drift_onset.loading import read_table
-from drift_onset.records import CsvFile
+from drift_onset import schema
+from drift_onset.reading import typed
+from drift_onset.reading.loading import read_table
+from drift_onset.reading.records import CsvFile
+from drift_onset.reading.tables import as_table
 from drift_onset.schema import BLIND, LABELLED
 from drift_onset.splits import splits
-from drift_onset.tables import as_table
 
 EXAMPLES_FROM = "train"
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from drift_core import __version__
 from drift_core.files import replacing
-from drift_onset import saved, schema
+from drift_onset import schema
+from drift_onset.comparing import saved
 from drift_onset.hub import DATASET, OWNER
-from drift_onset.loading import read_file
+from drift_onset.reading.loading import read_file
 from drift_onset.scores import BOARDS
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from drift_onset.cells import Codes, arrow, to_numpy
+from drift_onset.reading.cells import Codes, arrow, to_numpy
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from drift_core.problems import Problem, escaped
-from drift_onset import schema, tables, validate
-from drift_onset.findings import Finding
+from drift_onset import schema, validate
 from drift_onset.pairing import duplicates
-from drift_onset.records import Batch, CsvFile, Progress
-from drift_onset.states import States
+from drift_onset.reading import tables
+from drift_onset.reading.findings import Finding
+from drift_onset.reading.records import Batch, CsvFile, Progress
+from drift_onset.reading.states import States
 
 
 @dataclass

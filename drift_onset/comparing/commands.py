@@ -22,8 +22,8 @@ MOST_ITEMS = 20  # in a terminal
 
 def compare(args: argparse.Namespace) -> int:
     """Say whether one of two systems is better."""
-    from drift_onset import compare as comparing
-    from drift_onset.ratings import names
+    from drift_onset.comparing import compare as comparing
+    from drift_onset.comparing.ratings import names
     from drift_onset.views import comparison, pages
 
     if overwrites([args.output, args.html], [args.gold, args.a, args.b]):
@@ -46,7 +46,7 @@ def compare(args: argparse.Namespace) -> int:
 
 def agree(args: argparse.Namespace) -> int:
     """Measure how far raters agree."""
-    from drift_onset import agreement as agreeing
+    from drift_onset.comparing import agreement as agreeing
     from drift_onset.views import agreement, pages
 
     if overwrites([args.output, args.html], args.files):
@@ -70,7 +70,7 @@ def agree(args: argparse.Namespace) -> int:
 
 def rank(args: argparse.Namespace) -> int:
     """Make the two leaderboards of a folder of reports."""
-    from drift_onset import rank as ranking
+    from drift_onset.comparing import rank as ranking
     from drift_onset.views import leaderboards, pages, plots, sheets
 
     writers: dict[str, Callable[[Any], str]] = {
@@ -111,8 +111,8 @@ def references(args: argparse.Namespace) -> int:
     """Show what predictors without understanding reach."""
     from rich.console import Console
 
-    from drift_onset import references as referring
     from drift_onset import schema
+    from drift_onset.comparing import references as referring
     from drift_onset.show import show_sheets
     from drift_onset.views import leaderboards, sheets
 

@@ -19,12 +19,12 @@ import numpy.typing as npt
 from drift_core.problems import InvalidInput
 from drift_core.resampling import Interval
 from drift_onset import baseline, evaluation, schema
-from drift_onset.cells import BLANK
 from drift_onset.counts import label_sizes
-from drift_onset.loading import Loaded, read_file
+from drift_onset.reading.cells import BLANK
+from drift_onset.reading.loading import Loaded, read_file
+from drift_onset.reading.states import States
 from drift_onset.report import Report
 from drift_onset.scores import LEADERBOARD_A, LEADERBOARD_B, component_mean, macro_f1
-from drift_onset.states import States
 
 Floats = npt.NDArray[np.float64]
 

@@ -12,9 +12,10 @@ from typing import Any
 
 from drift_core import __version__
 from drift_core.problems import InvalidInput, Problem
-from drift_onset import saved, schema, splits
-from drift_onset.loading import read_file
-from drift_onset.references import Reference, references
+from drift_onset import schema, splits
+from drift_onset.comparing import saved
+from drift_onset.comparing.references import Reference, references
+from drift_onset.reading.loading import read_file
 from drift_onset.scores import BOARDS
 
 KINDS = MODEL, REFERENCE = ("model", "reference")

@@ -19,8 +19,8 @@ import numpy as np
 from drift_core import resampling
 from drift_core.resampling import Interval
 from drift_onset import scores, uncertainty
+from drift_onset.comparing.paired import COMPLETE, PairedCounts, without_confidence
 from drift_onset.counts import Counts, Ints
-from drift_onset.paired import COMPLETE, PairedCounts, without_confidence
 from drift_onset.scores import LEADERBOARD_B, METRICS, Floats, Scores
 
 ALPHA = 1 - resampling.LEVEL

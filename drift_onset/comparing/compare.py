@@ -11,12 +11,13 @@ import pyarrow as pa
 
 from drift_core import __version__
 from drift_core.problems import InvalidInput, Problem
-from drift_onset import evaluation, paired, schema, scores
-from drift_onset.cells import arrow
+from drift_onset import evaluation, schema, scores
+from drift_onset.comparing import paired
+from drift_onset.comparing.differences import Difference, differences
 from drift_onset.counts import Bools, Columns, columns, count_columns
-from drift_onset.differences import Difference, differences
 from drift_onset.limits import COMPARE_RESAMPLES
 from drift_onset.pairing import Pairs
+from drift_onset.reading.cells import arrow
 from drift_onset.report import prediction_table
 from drift_onset.scores import BOARDS
 

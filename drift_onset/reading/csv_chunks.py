@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv
 
-from drift_onset.cells import text_array
+from drift_onset.reading.cells import text_array
 
 CHUNK_BYTES = 16 << 20
 PIECE_BYTES = 1 << 17  # a few of these stay in the cache of a core

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from drift_onset.cells import Bools, Codes, arrow
-from drift_onset.csv_chunks import PIECE_BYTES
+from drift_onset.reading.cells import Bools, Codes, arrow
+from drift_onset.reading.csv_chunks import PIECE_BYTES
 
 Ints = npt.NDArray[np.int64]
 

@@ -21,12 +21,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from drift_core.problems import escaped
-from drift_onset import headers
-from drift_onset.cells import text_array
-from drift_onset.csv_chunks import Chunk, NeedsCare
-from drift_onset.csv_chunks import chunks as read_chunks
-from drift_onset.csv_rows import CHUNK_ROWS, UNREADABLE_CHARACTER, Row, read_rows
-from drift_onset.findings import HEADER, Finding
+from drift_onset.reading import headers
+from drift_onset.reading.cells import text_array
+from drift_onset.reading.csv_chunks import Chunk, NeedsCare
+from drift_onset.reading.csv_chunks import chunks as read_chunks
+from drift_onset.reading.csv_rows import CHUNK_ROWS, UNREADABLE_CHARACTER, Row, read_rows
+from drift_onset.reading.findings import HEADER, Finding
 
 T = TypeVar("T")
 Progress = Callable[[int], None]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from drift_core.problems import escaped
-from drift_onset.cells import equals, is_null, one_array
+from drift_onset.reading.cells import equals, is_null, one_array
 
 Bools = npt.NDArray[np.bool_]
 

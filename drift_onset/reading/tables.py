@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from drift_onset import schema
-from drift_onset.cells import one_array, text_array
+from drift_onset.reading.cells import one_array, text_array
 
 _MISSING = ("NAType", "NaTType")  # pandas' own, told by name: importing pandas costs a second
 

@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 
 from drift_core import strict_json
 from drift_core.problems import escaped
-from drift_onset import plain_json, schema
-from drift_onset.cells import BLANK, UNREADABLE, Codes, arrow, equals, mask, to_numpy
+from drift_onset import schema
+from drift_onset.reading import plain_json
+from drift_onset.reading.cells import BLANK, UNREADABLE, Codes, arrow, equals, mask, to_numpy
 
 _SHOWN = 5
 

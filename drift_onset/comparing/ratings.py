@@ -15,8 +15,8 @@ import numpy.typing as npt
 from drift_core.problems import InvalidInput, Problem, escaped
 from drift_core.strict_json import loads
 from drift_onset import pairing, schema
-from drift_onset.loading import Loaded, read_file
-from drift_onset.records import CsvFile
+from drift_onset.reading.loading import Loaded, read_file
+from drift_onset.reading.records import CsvFile
 
 Codes = npt.NDArray[np.int32]
 

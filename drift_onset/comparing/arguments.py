@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from drift_onset import commands_comparing as commands
-from drift_onset.arguments_shared import file, on_invalid, resampling
+from drift_onset.argument_kinds import file, on_invalid, resampling
+from drift_onset.comparing import commands as commands
 from drift_onset.limits import COMPARE_RESAMPLES
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from drift_onset.comparing.ratings import MISSING
 from drift_onset.counts import Ints
-from drift_onset.ratings import MISSING
 from drift_onset.scores import Floats
 
 Measure = Callable[[Ints], Floats]

@@ -11,8 +11,8 @@ import pyarrow as pa
 from drift_core.problems import InvalidInput
 from drift_core.strict_json import loads
 from drift_onset import schema
-from drift_onset.loading import read_file
-from drift_onset.records import CsvFile
+from drift_onset.reading.loading import read_file
+from drift_onset.reading.records import CsvFile
 
 
 def read(path: str | os.PathLike[str], kind: str, *, label_ids: bool = False) -> pa.Table:

@@ -12,11 +12,12 @@ import numpy as np
 
 from drift_core import __version__, resampling
 from drift_core.resampling import Interval
-from drift_onset import kappas, schema
+from drift_onset import schema
+from drift_onset.comparing import kappas
+from drift_onset.comparing.kappas import Measure
+from drift_onset.comparing.ratings import MISSING, PRESENCE, SECONDARY, Ratings, read
 from drift_onset.counts import Ints
 from drift_onset.evaluation import check_options
-from drift_onset.kappas import Measure
-from drift_onset.ratings import MISSING, PRESENCE, SECONDARY, Ratings, read
 from drift_onset.scores import Floats
 
 EXPLORATORY = SECONDARY[-1:]

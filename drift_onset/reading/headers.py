@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from drift_core.problems import escaped
 from drift_onset import schema
-from drift_onset.findings import HEADER, Finding
+from drift_onset.reading.findings import HEADER, Finding
 
 SHOWN = 5
 ORDER = "header_order"

@@ -1,0 +1,1 @@
+"""Two systems, a folder of reports, some raters, and what guessing reaches."""
