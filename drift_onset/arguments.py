@@ -118,7 +118,7 @@ def _baseline(parser: argparse.ArgumentParser) -> None:
 
 
 def _from_inspect(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("log", metavar="LOG", help="log file of a finished run")
+    parser.add_argument("logs", nargs="+", metavar="LOG", help="log file of a finished run, one")
     parser.add_argument(
         "--output",
         type=file,
@@ -126,7 +126,8 @@ def _from_inspect(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="prediction CSV file to write (default: predictions.csv)",
     )
-    on_invalid(parser, "stop if a scenario is unanswered, or leave it out (default: error)")
+    counted = "`score --on-invalid incorrect` counts it as wrong (default: error)"
+    on_invalid(parser, f"stop if a scenario is unanswered, or write no row for it: {counted}")
     parser.set_defaults(run=harness.from_inspect)
 
 

@@ -116,6 +116,8 @@ def _values(column: str, pairs: Pairs, gold: Any) -> tuple[list[str], Any]:
         if len(names) > MAX_STRATA:
             message = f"has {len(names)} different values, expected at most {MAX_STRATA}"
             raise _refused(gold, column, message)
+        if len(names) == len(texts) > 1:
+            raise _refused(gold, column, "has another value in each row: there are no parts")
         place = {name: k for k, name in enumerate(names)}
         code = np.asarray([place[text] for text in texts])
     present = [k for k in range(len(names)) if (code == k).any()]

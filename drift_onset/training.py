@@ -57,7 +57,8 @@ def encode(rows: Any) -> dict[str, npt.NDArray[np.int64]]:
         InvalidInput: the rows have problems, all of which it lists.
 
     Example:
-        >>> from drift_onset import schema, typed
+        >>> from drift_onset import schema
+        >>> from drift_onset.reading import typed
         >>> dev = typed.read(schema.resource("data") / "dev.csv", schema.LABELLED)
         >>> {name: values[:3].tolist() for name, values in encode(dev).items()}["n_steps"]
         [3, 9, 7]

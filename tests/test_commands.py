@@ -1,6 +1,7 @@
 """The commands as people type them, in a copy of the repository."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -221,3 +222,30 @@ def test_predictions_for_other_scenarios_are_no_zero(root, tmp_path, capsys, row
     for known in (lines[1], lines[1].replace(",2,", ",2,,,"), lines[1].replace(",2,", ",2.5,")):
         path.write_text("".join([lines[0], *moved, known]), "utf-8")
         assert cli.main(command) == 0
+
+
+def test_comparing_takes_two_systems_and_writes_pages(root, tmp_path, capsys):
+    test, answers = str(root / "data/test.csv"), str(root / "baseline/example_predictions.csv")
+    assert cli.main(["compare", answers, answers, "--gold", test]) == 2
+    assert "is given twice, expected two systems" in capsys.readouterr().err
+    other = str(root / "baseline/reference_predictions.csv")
+    page = ["--html", str(tmp_path / "x.txt")]
+    assert cli.main(["compare", answers, other, "--gold", test, *page]) == 2
+    assert "expected .html" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_parts_of_one_row_each_are_none(root, capsys):
+    test, answers = str(root / "data/test.csv"), str(root / "baseline/example_predictions.csv")
+    assert cli.main(["score", test, answers, "--by", "scenario_id", "--by", "task"]) == 1
+    err = capsys.readouterr().err
+    assert err.count("has another value in each row") == 2
+
+
+def test_one_log_makes_one_prediction_file(tmp_path, capsys):
+    logs = [tmp_path / name for name in ("a.eval", "b.eval")]
+    for age, log in enumerate(logs):
+        log.touch()
+        os.utime(log, (1e9 + age, 1e9 + age))
+    assert cli.main(["from-inspect", *map(str, logs), "--output", str(tmp_path / "p.csv")]) == 2
+    assert f"expected one; the newest is {logs[1]}" in capsys.readouterr().err

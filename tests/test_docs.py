@@ -178,12 +178,31 @@ def test_label_tables_of_the_card_are_the_words_of_the_schema(root):
             assert f"| `{option['const']}` | {option['description']} |" in card
 
 
-def test_scores_to_compare_with_are_those_of_the_code(root, capsys):
+def test_scores_to_compare_with_are_those_of_the_code(root, capsys, tmp_path):
+    import drift_onset
     from drift_onset import cli
 
     assert cli.main(["references", "--markdown"]) == 0
     readme = (root / "README.md").read_text(encoding="utf-8")
-    assert capsys.readouterr().out in readme.split("## What to compare with")[1]
+    compared = readme.split("## What to compare with")[1]
+    assert capsys.readouterr().out in compared
+    rows = [line for line in compared.splitlines() if " to 0." in line]
+    for line, answers in zip(rows, files_to_compare_with(root, tmp_path), strict=True):
+        report = drift_onset.score(root / "data" / "test.csv", answers)
+        shown = []
+        for name in ("component_mean", "complete_primary_accuracy"):
+            interval, value = report.uncertainty[name], getattr(report.scores, name)
+            shown.append(f"{value:.3f} ({interval.low:.3f} to {interval.high:.3f})")
+        assert line.split(" | ", 1)[1] == f"{' | '.join(shown)} |"
+
+
+def files_to_compare_with(root, folder):
+    baseline = root / "baseline"
+    header, *lines = (baseline / "example_predictions.csv").read_text("utf-8").splitlines()
+    constant = [f"{line.split(',')[0]},no_drift,,none,not_applicable,none,0.2" for line in lines]
+    (folder / "constant.csv").write_text("\n".join([header, *constant, ""]), "utf-8")
+    names = ("example_predictions.csv", "reference_predictions.csv")
+    return [folder / "constant.csv", *(baseline / name for name in names)]
 
 
 def test_status_block_of_the_card(root):

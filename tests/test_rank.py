@@ -147,6 +147,8 @@ def test_all_that_does_not_belong_is_named_at_once(folder, capsys):
         lambda r: r[A].pop("component_mean"),
         lambda r: r[A].update(component_mean=1.5),
         lambda r: r[B].update(complete_primary_accuracy=None),
+        lambda r: r[B].update(complete_primary_accuracy=0.9),
+        lambda r: r[B].update(complete_primary_accuracy=11 / 12),
         lambda r: r["uncertainty"]["intervals"].update(component_mean={}),
         lambda r: r["class_support"].pop("outcome_mode"),
         lambda r: r["per_class_metrics"]["outcome_mode"].update(no_drift={}),
@@ -180,7 +182,7 @@ def test_other_data(tmp_path, capsys):
 
 def test_wrong_usage_and_nothing_to_rank(folder, tmp_path, capsys):
     assert cli.main(["rank", str(tmp_path / "nowhere")]) == 1
-    assert "has no .json file" in capsys.readouterr().err
+    assert "is no folder" in capsys.readouterr().err
     assert cli.main(["rank", str(folder), "--output", "board.xlsx"]) == 2
     assert ".md, .csv, .html, .json" in capsys.readouterr().err
     own = str(folder / "ape.json")

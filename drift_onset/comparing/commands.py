@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -26,7 +27,10 @@ def compare(args: argparse.Namespace) -> int:
     from drift_onset.comparing.ratings import names
     from drift_onset.views import comparison, pages
 
-    if overwrites([args.output, args.html], [args.gold, args.a, args.b]):
+    if overwrites([args.output, args.html], [args.gold, args.a, args.b]) or _no_page(args.html):
+        return USAGE
+    if os.path.realpath(args.a) == os.path.realpath(args.b):
+        print(printable(f"{args.b} is given twice, expected two systems"), file=sys.stderr)
         return USAGE
     first, second = names([args.a, args.b])
     options = {"on_invalid": args.on_invalid, "resamples": args.resamples, "seed": args.seed}
@@ -49,7 +53,7 @@ def agree(args: argparse.Namespace) -> int:
     from drift_onset.comparing import agreement as agreeing
     from drift_onset.views import agreement, pages
 
-    if overwrites([args.output, args.html], args.files):
+    if overwrites([args.output, args.html], args.files) or _no_page(args.html):
         return USAGE
     if not 2 <= len(args.files) <= agreeing.MAX_RATERS:
         wanted = f"expected 2 to {agreeing.MAX_RATERS} files, one a rater"
@@ -132,6 +136,14 @@ def references(args: argparse.Namespace) -> int:
     for line in leaderboards.methods(rows):
         console.print(line, markup=False, highlight=False)
     return OK
+
+
+def _no_page(path: str | None) -> bool:
+    """Tell, and say, whether a page would be written into a file that no browser opens."""
+    if path is None or Path(path).suffix.lower() in (".html", ".htm"):
+        return False
+    print(printable(f"--html {path}: expected .html"), file=sys.stderr)
+    return True
 
 
 def _write(

@@ -122,7 +122,9 @@ def rank(folder: str | Path, gold: str | Path | None = None) -> Leaderboards:
     """
     paths = sorted(path for path in Path(folder).glob("*.json") if path.is_file())
     if not paths:
-        raise saved.invalid(Path(folder), f"has no .json file; {saved.EXPECTED}", "file_missing")
+        what = "has no .json file" if Path(folder).is_dir() else "is no folder"
+        message = f"{what}; expected one report a model, each {saved.EXPECTED[9:]}"
+        raise saved.invalid(Path(folder), message, "file_missing")
     reports: dict[Path, dict[str, Any]] = {}
     problems: list[Problem] = []
     for path in paths:

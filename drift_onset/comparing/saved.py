@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from drift_core.problems import InvalidInput, Problem, escaped
 from drift_core.strict_json import loads
 from drift_onset import schema
-from drift_onset.scores import BOARDS, LEADERBOARD_A
+from drift_onset.scores import BOARDS, LEADERBOARD_A, LEADERBOARD_B
 
+_ROUNDING = 1e-9
 EXPECTED = "expected what `reasoning-drift score --output FILE` writes, unchanged"
 
 
@@ -30,33 +32,53 @@ def read(path: Path) -> dict[str, Any]:
         message = f"is no report ({escaped(str(error), 200)[1:-1]}); {EXPECTED}"
         raise invalid(path, message, "json_invalid") from None
     try:
-        is_whole = _is_whole(report)
-    except (KeyError, TypeError, AttributeError):
-        is_whole = False
-    if not is_whole:
-        raise invalid(path, f"is no report; {EXPECTED}", "json_invalid")
+        faults = list(_faults(report))
+    except (KeyError, TypeError, AttributeError) as error:
+        lacking = f" ({error} is missing)" if isinstance(error, KeyError) else ""
+        raise invalid(path, f"is no report{lacking}; {EXPECTED}", "json_invalid") from None
+    if faults:
+        raise invalid(path, f"is no report: {'; '.join(faults)}; {EXPECTED}")
     return dict(report)
 
 
-def _is_whole(report: Any) -> bool:
+def _faults(report: Any) -> Iterator[str]:
+    """Say what in a report cannot have come from one scoring."""
     signature = report["signature"]
-    whole = all(isinstance(signature[name], str) for name in ("scorer", "gold_sha256"))
-    whole &= all(type(signature[name]) is int for name in ("n", "n_invalid"))
-    whole &= report["benchmark"]["n"] == signature["n"] > 0
+    n = signature["n"]
+    for name, kind in (("scorer", str), ("gold_sha256", str), ("n", int), ("n_invalid", int)):
+        if type(signature[name]) is not kind:
+            yield f"{name} is {escaped(signature[name])}"
+    if report["benchmark"]["n"] != n or n <= 0:
+        yield f"n is {escaped(report['benchmark']['n'])} and {escaped(n)}"
     intervals = report["uncertainty"]["intervals"]
     for board, metrics in BOARDS.items():
-        values = [report[board][metric] for metric in metrics]
-        whole &= all(type(v) in (int, float) and 0 <= v <= 1 for v in values)
+        for metric in metrics:
+            yield from _value(metric, report[board][metric], intervals.get(metric))
     mean, *parts = (report[next(iter(BOARDS))][metric] for metric in LEADERBOARD_A)
-    whole &= abs(mean - sum(parts) / len(parts)) < 1e-9
-    for interval in intervals.values():
-        whole &= {"low", "high", "degenerate", "n"} <= interval.keys()
+    if abs(mean - sum(parts) / len(parts)) >= _ROUNDING:
+        yield f"{LEADERBOARD_A[0]} is {mean}, not the mean of its parts"
+    board_a, board_b = (report[board] for board in BOARDS)
+    for accuracy, hits in (
+        (LEADERBOARD_A[2], board_a[LEADERBOARD_A[2]]),
+        (LEADERBOARD_B[0], board_b[LEADERBOARD_B[0]]),
+    ):
+        if abs(hits * n - round(hits * n)) >= _ROUNDING * n:
+            yield f"{accuracy} is {hits}, which is no number of {n} rows"
     for target in schema.label_targets():
         for label in schema.labels(target):
             support = report["class_support"][target][label]
-            whole &= all(type(support[side]) is int for side in ("gold", "predicted"))
-            whole &= 0 <= report["per_class_metrics"][target][label]["f1"] <= 1
-    return bool(whole)
+            f1 = report["per_class_metrics"][target][label]["f1"]
+            if not (all(type(support[s]) is int for s in ("gold", "predicted")) and 0 <= f1 <= 1):
+                yield f"support or F1 of {label} is out of range"
+
+
+def _value(metric: str, value: Any, interval: Any) -> Iterator[str]:
+    if type(value) not in (int, float) or not 0 <= value <= 1:
+        yield f"{metric} is {escaped(value)}, expected 0 to 1"
+    elif interval is not None and interval["method"] == "wilson":
+        low, high = interval["low"], interval["high"]
+        if not low - _ROUNDING <= value <= high + _ROUNDING:
+            yield f"{metric} is {value}, outside of its interval"
 
 
 def invalid(path: Path, message: str, code: str = "report_content") -> InvalidInput:

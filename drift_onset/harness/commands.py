@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -18,22 +19,32 @@ def from_inspect(args: argparse.Namespace) -> int:
     from drift_onset import predictions
     from drift_onset.harness import from_inspect as reading
 
-    if overwrites([args.output], [args.log]):
+    if len(args.logs) > 1:
+        newest = max(args.logs, key=lambda path: (os.path.exists(path), _changed(path)))
+        told = f"LOG: {len(args.logs)} logs given, expected one; the newest is {newest}"
+        print(printable(told), file=sys.stderr)
+        return USAGE
+    if overwrites([args.output], args.logs):
         return USAGE
     try:
-        found = reading.read(args.log)
+        found = reading.read(args.logs[0])
     except ModuleNotFoundError as error:
         print(error, file=sys.stderr)
         return PROBLEMS
     if found.unanswered:
         print_problems(found.unanswered)
         if args.on_invalid == "error":
-            print("nothing written; with --on-invalid incorrect the rest is", file=sys.stderr)
+            rest = "with --on-invalid incorrect the other scenarios are written"
+            print(f"nothing written; {rest}", file=sys.stderr)
             return PROBLEMS
     rows = [answer.row for answer in found.answers if answer.row is not None]
     predictions.write(args.output, rows)
     print(printable(f"{args.output}: {counted(len(rows), 'prediction')} written"))
     return OK
+
+
+def _changed(path: str) -> float:
+    return os.path.getmtime(path) if os.path.exists(path) else 0.0
 
 
 def tasks(args: argparse.Namespace) -> int:

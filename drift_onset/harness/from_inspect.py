@@ -14,6 +14,7 @@ from drift_onset.answers import Answer
 from drift_onset.harness import scoring
 
 _DONE = "success"
+_EXPECTED = "expected a .eval or .json log of a finished run"
 
 
 @dataclass(frozen=True)
@@ -50,12 +51,13 @@ def read(path: str) -> FromLog:
         wanted = "reading a log needs inspect-ai: pip install 'reasoning-drift[inspect]'"
         raise ModuleNotFoundError(wanted) from error
     if not Path(path).is_file():
-        raise FileNotFoundError(2, "is no log file", path)
+        what = "is a folder" if Path(path).is_dir() else "does not exist"
+        raise InvalidInput([_problem("file_missing", path, f"{what}; {_EXPECTED}")])
     try:
         log = read_eval_log(path)
     except Exception as error:  # zip, JSON and schema each have their own kinds
         told = (str(error) or type(error).__name__).splitlines()[0]
-        message = f"is no log of inspect-ai: {told[:200]}"
+        message = f"is no log of inspect-ai ({told[:200]}); {_EXPECTED}"
         raise InvalidInput([_problem("log_unreadable", path, message)]) from None
     faults = list(_header_faults(log, path)) or list(_sample_faults(log, path))
     if faults:
@@ -65,9 +67,8 @@ def read(path: str) -> FromLog:
     for sample in samples:
         answer = inspect_task.read(sample.output.completion, str(sample.id), sample.metadata)
         if answer.row is None and sample.error is not None:
-            fault = _problem(
-                "sample_error", path, f"failed: {sample.error.message}", str(sample.id)
-            )
+            why = sample.error.message.strip().splitlines()[-1:] or ["no reason is given"]
+            fault = _problem("sample_error", path, f"failed: {why[0][-300:]}", str(sample.id))
             answer = replace(answer, problems=(fault,))
         given.append(answer)
     order = {str(name): at for at, name in enumerate(log.eval.dataset.sample_ids or ())}
@@ -118,7 +119,9 @@ def _unanswered(answers: Iterable[Answer], log: Any, path: str) -> Iterator[Prob
             yield _problem("unanswered", path, answer.why(), answer.scenario_id)
     asked, listed = log.eval.dataset.samples or 0, len(log.eval.dataset.sample_ids or ())
     if listed < asked:
-        message = f"has {listed} of {asked} scenarios; was it made with --limit?"
+        message = (
+            f"has {listed} of {asked} scenarios; was it made with --limit? The rest are missing"
+        )
         yield _problem("log_limited", path, message)
 
 

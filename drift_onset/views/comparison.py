@@ -31,10 +31,10 @@ def verdict_lines(comparison: Mapping[str, Any]) -> list[str]:
             f"{interval}, {p_value(by['p'])})"
         )
     flips = comparison["flips"]["complete_primary"]
-    if sum(flips.values()) < 6:
+    if (n := sum(flips.values())) < 6:
         lines.append(
-            f"They differ on {sum(flips.values())} complete answers; the exact test needs at least "
-            "6, all one way, for p < 0.05."
+            f"In {n} scenario{'' if n == 1 else 's'} one alone has the complete answer right; the "
+            "exact test needs at least 6, all one way, for p < 0.05."
         )
     return lines
 
@@ -89,7 +89,7 @@ def _metrics(title: str, names: tuple[str, ...], comparison: Mapping[str, Any]) 
         )
         rows.append(Row(cells, STRONG if name in (LEADERBOARD_A[0], LEADERBOARD_B[0]) else ""))
     a, b = comparison["a"], comparison["b"]
-    header = ("metric", a, b, "a − b", "95 % interval", "p", "apart")
+    header = ("metric", a, b, f"{a} − {b}", "95 % interval", "p", "told apart")
     return Sheet(title, header, tuple(rows))
 
 
