@@ -37,9 +37,10 @@ def environment(root):
 
 
 def test_commands_of_the_page_run(root, tmp_path, environment):
-    script = "\n".join(blocks(root, PAGE, "bash")).replace(
-        "pip install -q 'reasoning-drift[plots]'", ""
-    )
+    install = "pip install -q -e '.[plots]'\n"
+    script = "\n".join(blocks(root, PAGE, "bash"))
+    assert install in script
+    script = script.replace(install, "")
     done = subprocess.run(
         ["bash", "-euc", script], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
@@ -107,6 +108,7 @@ def test_the_baseline_of_the_page_has_every_key(root):
     (example,) = blocks(root, PAGE, "json")
     document = json.loads(example)
     assert documents.whole_baseline_problems(document, "page") == []
+    assert document["golden_sha256"] == golden.load_baseline()["golden_sha256"]
     for name in ("drift", "effectors"):
         section = documents.SECTIONS[name]
         assert set(document[name]) == {*section.required, *section.optional}
