@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from drift_core.problems import InvalidInput
+from drift_core.problems import InvalidInput, Problem, escaped
 from drift_gauge import documents
 from drift_gauge.golden import DEFAULT_DISTANCE_TOL
 from drift_gauge.numbers import deterioration, finite, number_fault
@@ -46,6 +46,18 @@ def value_fault(name: str, value: Any, metrics: Mapping[str, float]) -> str | No
     if name == "mean_distance" and metrics.get(name, 0) >= 0:
         return number_fault(value, -_ROUNDING)
     return number_fault(value)
+
+
+def value_problems(profile: Mapping[str, Any], metrics: Mapping[str, float]) -> list[Problem]:
+    """Name every measured value that `value_fault` refuses; None was not measured."""
+    problems = []
+    for name in AXES:
+        value = profile[name]
+        if value is not None and (fault := value_fault(name, value, metrics)):
+            shown = escaped(value)
+            message = f"{shown}, expected {fault}"
+            problems.append(Problem("value", "<profile>", None, None, name, shown, message))
+    return problems
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from drift_core.problems import InvalidInput, Problem, escaped
+from drift_core.problems import InvalidInput
 from drift_core.strict_json import dumps
 from drift_gauge import constitution, documents, notes
 from drift_gauge.anchor import Anchor
-from drift_gauge.axes import AXES, STRUCTURAL, Axis, DriftConfig, config_of, value_fault
+from drift_gauge.axes import AXES, STRUCTURAL, Axis, DriftConfig, config_of, value_problems
 from drift_gauge.golden import (
     BASELINE_PATH,
     GoldenQuery,
@@ -144,7 +144,7 @@ def drift(profile: Profile, baseline_metrics: Mapping[str, Any], cfg: DriftConfi
             "Expected argument `constitution_intact` to be True or False but got "
             f"{profile.constitution_intact!r}"
         )
-    if problems := _profile_problems(profile, metrics):
+    if problems := value_problems(asdict(profile), metrics):
         raise InvalidInput(problems)
     axes = _axes(profile, metrics, cfg)
     if not profile.constitution_intact:
@@ -156,17 +156,6 @@ def drift(profile: Profile, baseline_metrics: Mapping[str, Any], cfg: DriftConfi
     unmeasured = tuple(axis.name for axis in axes if axis.value is None)
     reasons = () if inside else tuple(_reasons(axes, total, cfg.theta))
     return DriftReport(total, cfg.theta, inside, True, per_axis, unmeasured, reasons)
-
-
-def _profile_problems(profile: Profile, metrics: Mapping[str, float]) -> list[Problem]:
-    problems = []
-    for name in AXES:
-        value = getattr(profile, name)
-        if value is not None and (fault := value_fault(name, value, metrics)):
-            shown = escaped(value)
-            message = f"{shown}, expected {fault}"
-            problems.append(Problem("value", "<profile>", None, None, name, shown, message))
-    return problems
 
 
 def _axes(profile: Profile, metrics: Mapping[str, float], cfg: DriftConfig) -> list[Axis]:
