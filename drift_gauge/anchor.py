@@ -16,6 +16,7 @@ from drift_gauge.golden import (
     load_baseline,
     load_golden_set,
 )
+from drift_gauge.notes import NO_DRIFT_SECTION
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,7 @@ class Anchor:
         if cfg is not None:
             return cls(queries, blessed, cfg, ())
         config = config_of(blessed) if "metrics" in blessed else DriftConfig()
-        without = "the baseline has no `drift` section: default tolerances and Θ = 1"
-        return cls(queries, blessed, config, () if "drift" in blessed else (without,))
+        return cls(queries, blessed, config, () if "drift" in blessed else (NO_DRIFT_SECTION,))
 
 
 def _check_retriever(

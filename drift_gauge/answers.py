@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -14,6 +15,34 @@ from drift_gauge.documents import text_fault
 from drift_gauge.numbers import number_fault
 
 Rows = Sequence[Mapping[str, Any]]
+
+
+def asked(
+    retriever: Callable[[str, int], Any], retriever_name: str | None, name: str, query: str, k: int
+) -> Rows:
+    """Ask a retriever one query and give the first k rows of its answer.
+
+    Args:
+        retriever: (query, k) → rows.
+        retriever_name: what a problem calls it; None if it has none.
+        name: of the query.
+        query: what is asked.
+        k: at least 1.
+
+    Raises:
+        InvalidInput: a ValueError that names the query: the retriever raised something, which is
+            the cause of this error, or gave no rows.
+    """
+    try:
+        return first(name, k, retriever(query, k))
+    except InvalidInput as error:
+        named = [replace(p, scenario_id=p.scenario_id or name) for p in error.problems]
+        raise InvalidInput(named) from error
+    except Exception as error:
+        who = "the retriever" if retriever_name is None else f"retriever {escaped(retriever_name)}"
+        message = f"{who} raised {type(error).__name__}: {error}"
+        found = Problem("retriever", "<retriever>", None, name, None, None, message)
+        raise InvalidInput([found]) from error
 
 
 def first(name: str, k: int, answer: Any) -> Rows:

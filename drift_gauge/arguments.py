@@ -20,27 +20,50 @@ def all_commands() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     names = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, help_text, add in (
-        ("measure", "read the gauge: exit code 0 in band, 3 out of band", _measure),
-        ("effectors", "read the effector gauge of a ledger: 0 in band, 3 out of band", _effectors),
-        ("golden", "ask the golden set and show every query", _golden),
-        ("bless", "write measured metrics into a baseline", _bless),
-        ("history", "show the readings of a log", _history),
-        ("plot", "draw the readings of a log", _plot),
-        ("calibrate", "say what Θ the readings of a log would give", _calibrate),
-        ("gate", "decide on a change: exit code 0 open, 3 closed", _gate),
-        ("demo", "watch a corpus decay, and hands reach further", _demo),
+    measured, log = ("golden", "baseline", "structure"), ("log",)
+    for name, help_text, add, reads in (
+        ("measure", "read the gauge: exit code 0 in band, 3 out of band", _measure, measured),
+        (
+            "effectors",
+            "read the effector gauge of a ledger: 0 in band, 3 out of band",
+            _effectors,
+            ("ledger", "baseline"),
+        ),
+        ("golden", "ask the golden set and show every query", _golden, measured),
+        ("bless", "write measured metrics into a baseline", _bless, ("golden", "structure")),
+        ("history", "show the readings of a log", _history, log),
+        ("plot", "draw the readings of a log", _plot, log),
+        ("calibrate", "say what Θ the readings of a log would give", _calibrate, log),
+        ("gate", "decide on a change: exit code 0 open, 3 closed", _gate, measured),
+        ("demo", "watch a corpus decay, and hands reach further", _demo, ()),
     ):
         parser = names.add_parser(name, help=help_text, description=help_text)
         add(parser)
-        parser.set_defaults(run=getattr(commands, name))
+        parser.set_defaults(run=getattr(commands, name), reads=reads)
     return top
+
+
+def usage_fault(args: argparse.Namespace) -> str | None:
+    """Say which argument the given ones need besides, or None if they are enough."""
+    if "retriever" not in args or args.baseline:
+        return None
+    if args.command == "bless":
+        return (
+            "bless writes only a baseline that is named: add --baseline FILE (in a clone, for the "
+            "one that ships, --baseline drift_gauge/golden/baseline.json)"
+        )
+    if args.golden:
+        return "a golden set of your own needs a baseline of its own: add --baseline FILE"
+    if args.retriever not in SHIPPED:
+        return "a retriever of your own needs a baseline of its own: add --baseline FILE"
+    return None
 
 
 def _measured(parser: argparse.ArgumentParser) -> None:
     """What is measured, and against what."""
     parser.add_argument(
         "--retriever",
+        type=_retriever,
         default=EMBEDDED,
         metavar="NAME",
         help=f"{', '.join(SHIPPED)}, or module:function (default: {EMBEDDED})",
@@ -50,7 +73,9 @@ def _measured(parser: argparse.ArgumentParser) -> None:
         "--golden", metavar="FILE", help="golden set (default: the package's); needs --baseline"
     )
     parser.add_argument(
-        "--baseline", metavar="FILE", help="baseline (default: the package's for the retriever)"
+        "--baseline",
+        metavar="FILE",
+        help="baseline (default: the package's for the retriever; bless has no default)",
     )
     parser.add_argument(
         "--structure",
@@ -134,6 +159,14 @@ def _demo(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder to make for logs and picture (default: drift-gauge-demo)",
     )
+
+
+def _retriever(text: str) -> str:
+    module, _, function = text.partition(":")
+    if text not in SHIPPED and not (module and function):
+        known = ", ".join(SHIPPED)
+        raise argparse.ArgumentTypeError(f"{text[:40]!r}, expected {known} or module:function")
+    return text
 
 
 def _positive(text: str) -> int:

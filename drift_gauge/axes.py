@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from drift_core.problems import InvalidInput
+from drift_core.problems import InvalidInput, Problem, escaped
 from drift_gauge import documents
 from drift_gauge.golden import DEFAULT_DISTANCE_TOL
-from drift_gauge.numbers import deterioration, finite
+from drift_gauge.numbers import deterioration, finite, number_fault
 
 # axis: its tolerance, whether higher is better
 AXES = {
@@ -20,6 +20,44 @@ AXES = {
     "min_conductance": ("conductance_tol", True),
 }
 STRUCTURAL = ("frustration", "min_conductance")  # axes that a profile may lack
+
+_ROUNDING = 1e-6
+
+
+def value_fault(name: str, value: Any, metrics: Mapping[str, float]) -> str | None:
+    """Say what was expected instead of the measured value of an axis, or None if it is fine.
+
+    Recall and overlap lie in [0, 1], and so does conductance but for rounding. A distance is not
+    below 0 but for rounding, unless a negative one was blessed: a dot product gives such.
+
+    Args:
+        name: of the axis.
+        value: what was measured.
+        metrics: the blessed metrics.
+
+    Example:
+        >>> value_fault("overlap", 1.5, {})
+        'a finite number ≥ 0 and ≤ 1'
+    """
+    if name in ("recall_at_k", "overlap"):
+        return number_fault(value, 0, 1)
+    if name == "min_conductance":
+        return number_fault(value, -_ROUNDING, 1 + _ROUNDING)
+    if name == "mean_distance" and metrics.get(name, 0) >= 0:
+        return number_fault(value, -_ROUNDING)
+    return number_fault(value)
+
+
+def value_problems(profile: Mapping[str, Any], metrics: Mapping[str, float]) -> list[Problem]:
+    """Name every measured value that `value_fault` refuses; None was not measured."""
+    problems = []
+    for name in AXES:
+        value = profile[name]
+        if value is not None and (fault := value_fault(name, value, metrics)):
+            shown = escaped(value)
+            message = f"{shown}, expected {fault}"
+            problems.append(Problem("value", "<profile>", None, None, name, shown, message))
+    return problems
 
 
 @dataclass(frozen=True)

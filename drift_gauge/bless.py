@@ -1,6 +1,7 @@
 """Blessing: the one place that writes a baseline.
 
-Only its metrics are written anew; every other section stays as it is. The old file is kept beside
+Only its metrics are written anew, with the hash of the golden set that they were measured on; every
+other section stays as it is. The old file is kept beside
 the new one, and `blessings.jsonl` in the same folder says who blessed what and when. The log comes
 first, so that there is no blessing without its line; its `new_sha256` is that of the file if the
 blessing was completed.
@@ -56,13 +57,21 @@ class Blessing:
         return asdict(self)
 
 
-def renewed(path: documents.Path, retriever: str, metrics: Mapping[str, Any]) -> dict[str, Any]:
+def renewed(
+    path: documents.Path,
+    retriever: str,
+    metrics: Mapping[str, Any],
+    *,
+    golden_sha256: str | None = None,
+) -> dict[str, Any]:
     """Give the document that a blessing would write.
 
     Args:
         path: the baseline; it need not be there.
         retriever: the name of the retriever that was measured.
         metrics: the measured rates, and structural axes where they were measured.
+        golden_sha256: of the golden set that they were measured on; None if not known, and then
+            the document does not keep that of the metrics before.
 
     Returns:
         The document with new metrics. Structural axes that were not measured, and `distance_tol`,
@@ -78,8 +87,11 @@ def renewed(path: documents.Path, retriever: str, metrics: Mapping[str, Any]) ->
         message = f"blessed with {escaped(old['retriever'])}, but {escaped(retriever)} was measured"
         raise InvalidInput([documents.problem("retriever", path, "retriever", message)])
     kept = {k: v for k, v in old["metrics"].items() if k in (*STRUCTURAL, "distance_tol")}
+    on = {} if golden_sha256 is None else {"golden_sha256": golden_sha256}
     document = {
-        **old,
+        "retriever": retriever,
+        **on,
+        **{k: v for k, v in old.items() if k not in ("retriever", "golden_sha256")},
         "metrics": {**metrics, **{k: v for k, v in kept.items() if k not in metrics}},
     }
     problems = documents.whole_baseline_problems(document, path)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from drift_core.console import PROBLEMS, guarded
 from drift_core.problems import printable
-from drift_gauge import arguments
+from drift_gauge import arguments, measuring
 from drift_gauge.extras import MissingExtra
 
 
@@ -22,12 +22,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code: 0 fine, 1 problems found, 3 out of band or gate closed. Wrong usage exits
         with 2.
     """
-    args = arguments.all_commands().parse_args(argv)
+    parser = arguments.all_commands()
+    args = parser.parse_args(argv)
+    if fault := arguments.usage_fault(args):
+        parser.error(fault)
     return guarded(_run, args)
 
 
 def _run(args: argparse.Namespace) -> int:
     try:
+        measuring.check_files(args)
         code: int = args.run(args)
         return code
     except MissingExtra as error:

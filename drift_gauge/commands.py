@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from drift_core.console import OK, PROBLEMS, counted, overwrites, print_json, print_problems
 from drift_gauge import bless as blessing
@@ -17,8 +18,9 @@ from drift_gauge.anchor import Anchor
 from drift_gauge.drift import DriftReport, reading_of
 from drift_gauge.effector_drift import effector_drift_of, load_effector_anchor, reach_of
 from drift_gauge.extras import MissingExtra
-from drift_gauge.golden import BASELINE_PATH, load_baseline, regressions
+from drift_gauge.golden import BASELINE_PATH, GoldenReport, load_baseline, regressions
 from drift_gauge.ledger import EffectLedger
+from drift_gauge.notes import NO_DRIFT_SECTION, UNCHECKED, other_golden_set
 
 OUT_OF_BAND = CLOSED = 3
 _WORD = "bless"
@@ -40,7 +42,7 @@ def measure(args: argparse.Namespace) -> int:
     if args.json:
         print_json(reading.to_dict(), indent=2)
     else:
-        show.reading(reading, measured.values(), anchor)
+        show.reading(reading, measured.values(), anchor, measured.report)
     return OK if reading.within_tolerance else OUT_OF_BAND
 
 
@@ -51,7 +53,7 @@ def gate(args: argparse.Namespace) -> int:
     if args.json:
         print_json(decision.to_dict(), indent=2)
     else:
-        show.reading(reading, measured.values(), anchor)
+        show.reading(reading, measured.values(), anchor, measured.report)
         show.decision(decision)
     return OK if decision else CLOSED
 
@@ -64,7 +66,8 @@ def golden(args: argparse.Namespace) -> int:
     if args.json:
         print_json({**measured.report.to_dict(), "regressions": fallen}, indent=2)
     else:
-        show.queries(measured.report, fallen)
+        other = other_golden_set(measured.report, anchor.baseline)
+        show.queries(measured.report, fallen, (other,) if other else ())
         show.say(f"against {measuring.baseline_path(args)}")
     return OK
 
@@ -73,11 +76,13 @@ def bless(args: argparse.Namespace) -> int:
     """Write measured metrics into a baseline, if that is confirmed."""
     path = measuring.baseline_path(args)
     measured = measuring.ask(args, measuring.golden_set(args))
-    document = blessing.renewed(path, args.retriever, measured.values())
-    old = load_baseline(path)["metrics"] if path.exists() else {}
-    show.blessing(old, document["metrics"])
-    for flag in measured.report.flags:
-        show.say(f"note: {flag}")
+    report = measured.report
+    document = blessing.renewed(
+        path, args.retriever, measured.values(), golden_sha256=report.golden_sha256
+    )
+    old = load_baseline(path) if path.exists() else {}
+    show.blessing(old.get("metrics", {}), document["metrics"])
+    show.notes(report, _notes(report, old, document))
     if not args.yes and not _confirmed(path):
         print("not blessed, nothing was written", file=sys.stderr)
         return PROBLEMS
@@ -88,6 +93,17 @@ def bless(args: argparse.Namespace) -> int:
     return OK
 
 
+def _notes(report: GoldenReport, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Say what a blessing changes besides metrics, and what a reading will go by default."""
+    other = other_golden_set(report, old)
+    unchecked = new.get("drift", {}).get("constitution_fingerprint") is None
+    return [
+        *([other] if other else []),
+        *([] if "drift" in new else [NO_DRIFT_SECTION]),
+        *([UNCHECKED] if unchecked else []),
+    ]
+
+
 def _confirmed(path: Path) -> bool:
     print(f"Type {_WORD} to write {path}: ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip() == _WORD
@@ -95,14 +111,14 @@ def _confirmed(path: Path) -> bool:
 
 def effectors(args: argparse.Namespace) -> int:
     """Read the effector gauge of a ledger."""
-    if not os.path.exists(args.ledger):
-        raise FileNotFoundError(2, os.strerror(2), args.ledger)
     rows, torn = EffectLedger(args.ledger).read()
     if torn:
         print_problems(torn)
     classes = [row["class"] for row in rows][-(args.last or 0) :]
     anchor = load_effector_anchor(args.baseline or BASELINE_PATH)
     reading = effector_drift_of(reach_of(classes), anchor)
+    if not classes:
+        print("note: the ledger has no proposal, so nothing was measured", file=sys.stderr)
     if args.json:
         print_json(reading.to_dict(), indent=2)
     else:

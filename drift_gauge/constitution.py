@@ -49,4 +49,8 @@ def breach(blessed: str | None, path: Path | None = None) -> str | None:
         return f"a constitution was blessed, but no live one can be read: {where}: {error.strerror}"
     if found == blessed.lower():
         return None
-    return f"the live constitution is not the blessed one: {where} has {found[:12]}…"
+    return (
+        f"the live constitution is not the blessed one: {where} has {found}, but {blessed} was "
+        "blessed: restore the file, or bless it anew by writing its SHA-256 into the baseline as "
+        "`constitution_fingerprint`"
+    )

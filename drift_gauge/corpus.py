@@ -22,7 +22,7 @@ def load_corpus(folder: str | os.PathLike[str] = CORPUS_DIR) -> dict[str, str]:
 
     Raises:
         InvalidInput: a ValueError that names every file without title or text, every title that is
-            there twice, and a folder without files.
+            there twice, and a folder without files or that is not there.
         OSError: a file cannot be read.
 
     Example:
@@ -33,7 +33,10 @@ def load_corpus(folder: str | os.PathLike[str] = CORPUS_DIR) -> dict[str, str]:
     corpus: dict[str, str] = {}
     problems = []
     paths = sorted(Path(folder).glob("*.md"))
-    if not paths:
+    if not Path(folder).is_dir():
+        message = "no such folder, expected one with a *.md file for each document"
+        problems.append(problem("document", folder, None, message))
+    elif not paths:
         problems.append(
             problem("document", folder, None, "no *.md file, expected one for each document")
         )

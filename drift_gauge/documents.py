@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -96,11 +97,12 @@ def read_checked(path: Path, problems_of: Callable[[Any, Path], list[Problem]]) 
         if error.code != "json_number":
             raise InvalidInput([number]) from None
         value = json.loads(text)  # so that the check can name the key that holds the NaN
-    if not isinstance(value, dict) or not value:
-        what = "an empty object" if value == {} else type(value).__name__
-        message = f"{what}, expected an object that is not empty"
-        raise InvalidInput([problem("json_type", path, None, message)])
+    what = "an empty object" if value == {} else type(value).__name__
+    empty = problem("json_type", path, None, f"{what}, expected an object that is not empty")
+    if not isinstance(value, dict):
+        raise InvalidInput([empty])
     problems = problems_of(value, path) or ([number] if number else [])
+    problems = problems or ([] if value else [empty])
     if problems:
         raise InvalidInput(problems)
     return value
@@ -110,15 +112,22 @@ def baseline_problems(document: Mapping[str, Any], file: Path = IN_MEMORY) -> li
     """Name everything that is wrong with a baseline, but for sections that are not there.
 
     Args:
-        document: `retriever`, `metrics`, `drift`, `effectors`, or some of them.
+        document: `retriever`, `golden_sha256`, `metrics`, `drift`, `effectors`, or some of them.
         file: what the problems call it.
     """
-    problems = _unknown(document, ("retriever", *SECTIONS), file, "")
+    problems = _unknown(document, ("retriever", "golden_sha256", *SECTIONS), file, "")
     if "retriever" in document and text_fault(document["retriever"]):
         problems.append(_wrong(file, "retriever", document["retriever"], "the name of a retriever"))
+    if "golden_sha256" in document and not _is_sha256(document["golden_sha256"]):
+        expected = "64 hexadecimal digits in lower case"
+        problems.append(_wrong(file, "golden_sha256", document["golden_sha256"], expected))
     for name in SECTIONS.keys() & document.keys():
         problems += section_problems(name, document[name], file)
     return problems or _two_tolerances(document, file)
+
+
+def _is_sha256(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
 def whole_baseline_problems(document: Mapping[str, Any], file: Path) -> list[Problem]:
@@ -171,7 +180,10 @@ def blessed_metrics(baseline: Mapping[str, Any]) -> dict[str, float]:
 def golden_problems(document: Mapping[str, Any], file: Path) -> list[Problem]:
     """Name everything that is wrong with a golden set, `{"queries": [...]}`."""
     problems = _unknown(document, ("queries",), file, "")
-    queries = document.get("queries")
+    if "queries" not in document:
+        message = "missing key `queries`, expected a list of at least one query"
+        return [*problems, problem("missing_key", file, "queries", message)]
+    queries = document["queries"]
     if not isinstance(queries, list) or not queries:
         return [*problems, _wrong(file, "queries", queries, "a list of at least one query")]
     seen: set[str] = set()

@@ -15,13 +15,14 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from drift_core.problems import InvalidInput
 from drift_core.strict_json import dumps
-from drift_gauge import constitution, documents
+from drift_gauge import constitution, documents, notes
 from drift_gauge.anchor import Anchor
-from drift_gauge.axes import AXES, STRUCTURAL, Axis, DriftConfig, config_of
+from drift_gauge.axes import AXES, STRUCTURAL, Axis, DriftConfig, config_of, value_problems
 from drift_gauge.golden import (
     BASELINE_PATH,
     GoldenQuery,
@@ -29,7 +30,7 @@ from drift_gauge.golden import (
     Retriever,
     evaluate,
 )
-from drift_gauge.numbers import jsonable, within
+from drift_gauge.numbers import apart, jsonable, within
 
 __all__ = [
     "Axis",
@@ -81,7 +82,8 @@ class DriftReport:
         per_axis: axis → its deterioration in tolerances; only `constitution` after a breach.
         unmeasured: axes that could not be measured; their deterioration is ∞.
         reasons: why the reading is out of band; empty if it is in band.
-        notes: what else a reader should know: queries without rows or distances, defaults used.
+        notes: what else a reader should know: queries without rows or distances, another golden
+            set than the blessed one, axes that do not count, defaults used.
         signature: how the reading was made.
     """
 
@@ -122,7 +124,8 @@ def drift(profile: Profile, baseline_metrics: Mapping[str, Any], cfg: DriftConfi
 
     Raises:
         ValueError: a metric or tolerance is NaN, infinite or out of range, a key of the baseline is
-            unknown or missing, or its `distance_tol` is not that of `cfg`.
+            unknown or missing, or its `distance_tol` is not that of `cfg`. Values of the profile
+            are checked also where they do not count; see `drift_gauge.axes.value_fault`.
 
     Example:
         >>> anchor = {"recall_at_k": 1.0, "overlap": 0.5, "mean_distance": 0.25}
@@ -141,6 +144,8 @@ def drift(profile: Profile, baseline_metrics: Mapping[str, Any], cfg: DriftConfi
             "Expected argument `constitution_intact` to be True or False but got "
             f"{profile.constitution_intact!r}"
         )
+    if problems := value_problems(asdict(profile), metrics):
+        raise InvalidInput(problems)
     axes = _axes(profile, metrics, cfg)
     if not profile.constitution_intact:
         breached = {"constitution": math.inf}
@@ -165,15 +170,12 @@ def _axes(profile: Profile, metrics: Mapping[str, float], cfg: DriftConfig) -> l
 
 def _reasons(axes: Sequence[Axis], total: float, theta: float) -> list[str]:
     worse = [
-        f"{axis.name} {_shown(axis.value)} against {axis.baseline:.4g}"
+        apart(f"{axis.name} {{}} against {{}}", axis.value, axis.baseline)
+        + ("" if axis.tolerance else " with tolerance 0")
         for axis in axes
         if axis.deterioration() > 0
     ]
-    return [f"D = {total:.4g} is above Θ = {theta:.4g}: {', '.join(worse)}"]
-
-
-def _shown(value: float | None) -> str:
-    return "unmeasured" if value is None else f"{value:.4g}"
+    return [f"{apart('D = {} is above Θ = {}', total, theta)}: {', '.join(worse)}"]
 
 
 def profile_from_report(
@@ -235,7 +237,12 @@ def drift_from_report(
         ValueError: see `drift`.
     """
     reason = _breach(cfg, intact, None)
-    return _read(report, baseline_metrics, cfg, reason, structural)
+    reading = _read(report, baseline_metrics, cfg, reason, structural)
+    return replace(reading, notes=(*reading.notes, *_unchecked(cfg, intact)))
+
+
+def _unchecked(cfg: DriftConfig, intact: bool | None) -> tuple[str, ...]:
+    return (notes.UNCHECKED,) if intact is None and cfg.blessed_fingerprint is None else ()
 
 
 def _breach(cfg: DriftConfig, intact: bool | None, path: documents.Path | None) -> str | None:
@@ -255,10 +262,12 @@ def _read(
 ) -> DriftReport:
     profile = profile_from_report(report, constitution_intact=not reason, structural=structural)
     reading = drift(profile, baseline_metrics, cfg)
+    other = notes.other_golden_set(report, baseline_metrics)
+    uncounted = notes.uncounted(structural, baseline_metrics)
     return replace(
         reading,
         reasons=(reason,) if reason else reading.reasons,
-        notes=report.flags,
+        notes=(*report.flags, *((other,) if other else ()), *uncounted),
         signature={**report.signature(), "baseline_sha256": _sha256(baseline_metrics, cfg)},
     )
 
@@ -329,4 +338,5 @@ def reading_of(
     """Read the gauge off a golden report; the notes say which defaults the anchor stands on."""
     reason = _breach(anchor.cfg, intact, anchor.constitution)
     reading = _read(report, anchor.baseline, anchor.cfg, reason, structural)
-    return replace(reading, notes=(*reading.notes, *anchor.notes))
+    defaults = (*anchor.notes, *_unchecked(anchor.cfg, intact))
+    return replace(reading, notes=(*reading.notes, *defaults))

@@ -16,6 +16,8 @@ from drift_gauge.golden import (
     evaluate,
     regressions,
 )
+from drift_gauge.notes import other_golden_set
+from drift_gauge.numbers import apart
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,9 @@ def gate(
 ) -> GateReport:
     """Decide: approved ∧ no golden regression ∧ D ≤ Θ.
 
+    It is closed, too, if the baseline is known to be blessed on another golden set than that of the
+    report, since neither condition says anything then.
+
     Args:
         approved: whether a person approved the change.
         report: what the golden set gave after the change.
@@ -74,6 +79,8 @@ def gate(
         raise ValueError(f"Expected argument `approved` to be True or False but got {approved!r}")
     fallen = tuple(regressions(report, baseline))
     reasons = [] if approved else ["the change is not approved"]
+    if other := other_golden_set(report, baseline):
+        reasons.append(other)
     reasons += [_told(name, report, blessed_metrics(baseline)) for name in fallen]
     if not drift_report.within_tolerance:
         reasons += drift_report.reasons or [f"D = {drift_report.drift:.4g} is out of band"]
@@ -81,9 +88,11 @@ def gate(
 
 
 def _told(name: str, report: GoldenReport, metrics: Mapping[str, float]) -> str:
-    value = getattr(report, name)
-    shown = "unmeasured" if value is None else f"{value:.6g}"
-    return f"golden regression: {name} {shown} against {metrics[name]:.6g}"
+    told = apart(
+        f"golden regression: {name} {{}} against {{}}", getattr(report, name), metrics[name]
+    )
+    without = name == "mean_distance" and metrics.get("distance_tol") == 0
+    return f"{told} with tolerance 0" if without else told
 
 
 def build_golden_validator(

@@ -209,7 +209,8 @@ def evaluate(golden: Sequence[GoldenQuery], retriever: Retriever) -> GoldenRepor
 
     Raises:
         InvalidInput: a ValueError that names every row without a `title`, and every `_distance`
-            that is not a finite number; None is as good as no distance.
+            that is not a finite number; None is as good as no distance. Also one that names the
+            query where the retriever raised something.
         ValueError: no query, or an id twice.
 
     Example:
@@ -218,13 +219,17 @@ def evaluate(golden: Sequence[GoldenQuery], retriever: Retriever) -> GoldenRepor
         >>> report.as_metrics()
         {'recall_at_k': 0.5, 'overlap': 0.5, 'mean_distance': 0.25}
     """
+    return evaluate_named(golden, retriever, getattr(retriever, "name", None))
+
+
+def evaluate_named(
+    golden: Sequence[GoldenQuery], retriever: Retriever, name: str | None
+) -> GoldenReport:
+    """Ask a retriever that goes by this name; see `evaluate`."""
     golden = list(golden)
     _check_queries(golden)
-    return evaluate_rows(
-        golden,
-        [retriever(query.query, query.k) for query in golden],
-        retriever=getattr(retriever, "name", None),
-    )
+    rows = [answers.asked(retriever, name, q.id, q.query, q.k) for q in golden]
+    return evaluate_rows(golden, rows, retriever=name)
 
 
 def evaluate_rows(

@@ -7,6 +7,7 @@ what is appended after it starts on a new line.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -95,7 +96,8 @@ def read(path: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[Problem]]:
 
     Raises:
         OSError: the file cannot be read.
-        InvalidInput: a line is neither an object nor torn; all such lines are named.
+        InvalidInput: a line is neither an object nor torn; all such lines are named. A torn line
+            need not be the last one: whatever is appended after it starts on a new line.
     """
     rows: list[tuple[int, dict[str, Any]]] = []
     torn: list[Problem] = []
@@ -107,12 +109,27 @@ def read(path: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[Problem]]:
             try:
                 rows.append((number, _object(raw)))
             except StrictJsonError as error:
-                is_torn = error.code == "json_invalid" and raw.lstrip().startswith(b"{")
+                is_torn = error.code == "json_invalid" and _never_ends(raw.strip())
                 found = _problem(path, number, raw, error, is_torn)
                 (torn if is_torn else bad).append(found)
     if bad:
         raise InvalidInput(bad)
     return rows, torn
+
+
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|["{}\[\]]')  # texts, and what opens or closes
+
+
+def _never_ends(raw: bytes) -> bool:
+    """Tell whether a line begins an object and does not end it, as a cut one."""
+    if not raw.startswith(b"{"):
+        return False
+    depth = 0
+    for token in _TOKEN.findall(raw):
+        if token == b'"':  # a text that does not end
+            return True
+        depth += (token in (b"{", b"[")) - (token in (b"}", b"]"))
+    return depth > 0
 
 
 def _parsed(text: str) -> Any:

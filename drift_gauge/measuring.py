@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from drift_core.console import has_rich
 from drift_core.problems import InvalidInput, Problem
 from drift_gauge import documents
 from drift_gauge.anchor import Anchor
-from drift_gauge.axes import STRUCTURAL
+from drift_gauge.axes import STRUCTURAL, value_fault
 from drift_gauge.corpus import load_corpus, unknown_titles
 from drift_gauge.golden import (
     BASELINE_PATH,
@@ -22,11 +24,10 @@ from drift_gauge.golden import (
     GOLDEN_SET_PATH,
     GoldenQuery,
     GoldenReport,
-    evaluate,
+    evaluate_named,
     load_baseline,
     load_golden_set,
 )
-from drift_gauge.numbers import number_fault
 from drift_gauge.retrievers import EMBEDDED, SHIPPED, opened
 
 
@@ -47,18 +48,35 @@ class Measured:
         return {**self.report.as_metrics(), **self.structural}
 
 
-def baseline_path(args: argparse.Namespace) -> Path:
-    """Give the baseline of the arguments, or the package's for their retriever.
+_EXPECTED = {
+    "golden": "a golden set",
+    "baseline": "a baseline, as `bless` writes it",
+    "structure": "a JSON object of structural axes",
+    "ledger": "a ledger of proposed effects",
+    "log": "a log, as `measure --log` writes it",
+}
+
+
+def check_files(args: argparse.Namespace) -> None:
+    """Look whether the files that the command is to read are there.
 
     Raises:
-        InvalidInput: a ValueError; the package has none that fits.
+        InvalidInput: a ValueError that names every missing file and what it was to be.
     """
+    given = {name: getattr(args, name) for name in args.reads}
+    problems = [
+        documents.problem("no_file", path, None, f"no such file, expected {_EXPECTED[name]}")
+        for name, path in given.items()
+        if path and not os.path.exists(path)
+    ]
+    if problems:
+        raise InvalidInput(problems)
+
+
+def baseline_path(args: argparse.Namespace) -> Path:
+    """Give the baseline of the arguments, or the package's for their retriever."""
     if args.baseline:
         return Path(args.baseline)
-    if args.golden or args.retriever not in SHIPPED:
-        what = "golden set" if args.golden else "retriever"
-        message = f"a {what} of your own needs a baseline of its own"
-        raise InvalidInput([documents.problem("baseline", "<arguments>", "--baseline", message)])
     if args.retriever == EMBEDDED:
         return BASELINE_PATH
     return GOLDEN_DIR / f"baseline.{args.retriever}.json"
@@ -97,14 +115,17 @@ def ask(args: argparse.Namespace, golden: Sequence[GoldenQuery]) -> Measured:
         if problems:
             raise InvalidInput(problems)
     with _status(f"asking {args.retriever}"), opened(args.retriever, corpus) as retriever:
-        report = evaluate(golden, retriever)
-    return Measured(replace(report, retriever=args.retriever), structural)
+        report = evaluate_named(golden, retriever, args.retriever)
+    return Measured(report, structural)
 
 
 def _structure(value: Mapping[str, Any], path: documents.Path) -> list[Problem]:
-    return documents.object_problems(
-        documents.Section({}, dict.fromkeys(STRUCTURAL, number_fault)), value, path
-    )
+    checks = {name: partial(_axis_fault, name) for name in STRUCTURAL}
+    return documents.object_problems(documents.Section({}, checks), value, path)
+
+
+def _axis_fault(name: str, value: Any) -> str | None:
+    return value_fault(name, value, {})
 
 
 def _status(text: str) -> Any:

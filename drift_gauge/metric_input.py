@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from drift_core.problems import InvalidInput, Problem, escaped
-from drift_gauge.axes import DriftConfig
-from drift_gauge.documents import DEFAULT_K, text_fault
+from drift_gauge.axes import DriftConfig, config_of
+from drift_gauge.documents import DEFAULT_K, blessed_metrics, text_fault
 from drift_gauge.drift import drift_from_report
 from drift_gauge.golden import GoldenQuery, GoldenReport, evaluate_rows, regressions
 from drift_gauge.numbers import number_fault, whole_fault
@@ -27,8 +28,9 @@ Args:
     references: for each query a dict of `expected` titles and `k`, how many of the retrieved ones
         count (default: 5).
     baseline: blessed `recall_at_k`, `overlap` and `mean_distance`; without it there is no D.
-    recall_tol, overlap_tol, distance_tol: one unit of deterioration (defaults: 0.1, 0.1, 0.05).
-    theta: the largest D in band (default: 1).
+    recall_tol, overlap_tol, distance_tol: one unit of deterioration (defaults: those of a whole
+        baseline, else 0.1, 0.1, 0.05). They need a baseline, and so does theta.
+    theta: the largest D in band (default: that of a whole baseline, else 1).
 
 Returns:
     recall_at_k, overlap, mean_distance (None if there is no distance); with a baseline also drift,
@@ -57,10 +59,11 @@ def score_rows(
     references: Iterable[Mapping[str, Any]],
     *,
     baseline: Mapping[str, Any] | None = None,
-    theta: float = DriftConfig.theta,
-    recall_tol: float = DriftConfig.recall_tol,
-    overlap_tol: float = DriftConfig.overlap_tol,
-    distance_tol: float = DriftConfig.distance_tol,
+    theta: float | None = None,
+    recall_tol: float | None = None,
+    overlap_tol: float | None = None,
+    distance_tol: float | None = None,
+    **unknown: Any,
 ) -> dict[str, Any]:
     """Measure retrieved rows, and their drift from a baseline.
 
@@ -68,23 +71,39 @@ def score_rows(
         predictions: n dicts of `titles` and `distances`.
         references: n dicts of `expected` and `k`.
         baseline: the `metrics` section of a baseline, or a whole one; None for the rates alone.
-        theta: Θ.
+        theta: Θ; None for that of the baseline, or 1 where it has no `drift` section. So are the
+            tolerances.
         recall_tol: see `drift_gauge.drift.DriftConfig`, as are the other tolerances.
         overlap_tol: one unit of falling overlap.
         distance_tol: one unit of rising distance.
+        unknown: for misspelled options, which are named.
 
     Raises:
         InvalidInput: a ValueError that names every problem of the rows or of the baseline.
-        ValueError: there is no row, or a tolerance is NaN, infinite or negative.
+        ValueError: there is no row, a tolerance is NaN, infinite or negative, an option is unknown,
+            or needs a baseline that is not there.
 
     Example:
         >>> score_rows([{"titles": ["a"]}], [{"expected": ["a", "b"]}])
         {'recall_at_k': 0.5, 'overlap': 0.5, 'mean_distance': None}
     """
+    options: dict[str, Any] = {
+        "theta": theta,
+        "recall_tol": recall_tol,
+        "overlap_tol": overlap_tol,
+        "distance_tol": distance_tol,
+    }
+    if unknown:
+        known = ", ".join(("baseline", *options))
+        raise ValueError(f"Expected options out of {known} but got {', '.join(unknown)}")
+    given = {name: value for name, value in options.items() if value is not None}
+    if given and baseline is None:
+        raise ValueError(f"Expected `baseline` along with {', '.join(given)} but got none")
     report = _report(list(predictions), list(references))
     if baseline is None:
         return report.as_metrics()
-    cfg = DriftConfig(recall_tol, overlap_tol, distance_tol, theta)
+    metrics = blessed_metrics(baseline)
+    cfg = replace(config_of(baseline) if "metrics" in baseline else DriftConfig(), **given)
     reading = drift_from_report(report, baseline, cfg, intact=True)
     return {
         **report.as_metrics(),
@@ -92,7 +111,7 @@ def score_rows(
         "theta": reading.theta,
         "within_tolerance": reading.within_tolerance,
         **{f"{name}_deterioration": value for name, value in reading.per_axis.items()},
-        "regressions": regressions(report, {"distance_tol": distance_tol, **baseline}),
+        "regressions": regressions(report, {**metrics, "distance_tol": cfg.distance_tol}),
     }
 
 

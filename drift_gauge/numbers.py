@@ -108,6 +108,27 @@ def within(value: float, limit: float) -> bool:
     return value <= limit * (1 + SLACK)
 
 
+def apart(text: str, value: float | None, limit: float) -> str:
+    """Fill two numbers into a text, with as many digits as it takes to tell them apart.
+
+    Args:
+        text: holds `{}` twice.
+        value: a number; None if it was not measured.
+        limit: what it is told beside.
+
+    Example:
+        >>> apart("{} against {}", 0.81862, 0.81863)
+        '0.81862 against 0.81863'
+    """
+    if value is None:
+        return text.format("unmeasured", f"{limit:.4g}")
+    for digits in range(4, 18):
+        shown = f"{value:.{digits}g}", f"{limit:.{digits}g}"
+        if shown[0] != shown[1]:
+            break
+    return text.format(*shown)
+
+
 def jsonable(value: float) -> float | str:
     """Give a number as JSON has it: ∞ is the text "inf"."""
     return "inf" if value == math.inf else value

@@ -97,8 +97,8 @@ def _own(name: str) -> Retriever:
         raise _unknown(name, "is unknown")
     try:
         found = getattr(importlib.import_module(module), function)
-    except (ModuleNotFoundError, AttributeError) as error:
-        raise _unknown(name, f"is not there: {error}") from None
+    except Exception as error:  # importing runs code that is not ours
+        raise _unknown(name, f"is not there: {type(error).__name__}: {error}") from error
     if not callable(found):
         raise _unknown(name, "is not a function")
     return cast(Retriever, found)

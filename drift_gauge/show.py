@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drift_core.console import print_table
-from drift_core.problems import printable
+from drift_core.problems import escaped, printable
 from drift_gauge.anchor import Anchor
 from drift_gauge.axes import AXES
 from drift_gauge.demo import Day
@@ -15,8 +15,10 @@ from drift_gauge.documents import blessed_metrics
 from drift_gauge.drift import DriftReport
 from drift_gauge.effector_drift import EffectClass, EffectorDriftReport
 from drift_gauge.gate import GateReport
-from drift_gauge.golden import GoldenReport
+from drift_gauge.golden import GoldenReport, QueryResult
 from drift_gauge.history import Calibration, Reading
+
+_FLAGS = 5  # of one kind that are shown one by one
 
 
 def number(value: float | None) -> str:
@@ -31,13 +33,41 @@ def say(text: str) -> None:
     print(printable(text))
 
 
-def reading(report: DriftReport, golden: Mapping[str, Any], anchor: Anchor) -> None:
+def notes(report: GoldenReport, others: Sequence[str]) -> None:
+    """Show what is odd about the rows of a report, in short where it is much, and other notes."""
+    for note in (*_short_flags(report), *others):
+        say(f"note: {note}")
+
+
+def _short_flags(report: GoldenReport) -> list[str]:
+    kinds: dict[str, list[QueryResult]] = {
+        "returned no rows": [],
+        "have rows without _distance": [],
+    }
+    without_rows, without_distance = kinds.values()
+    for query in report.per_query:
+        if query.flag():
+            (without_distance if query.retrieved else without_rows).append(query)
+    flags: list[str] = []
+    for what, found in kinds.items():
+        if len(found) > _FLAGS:
+            ids = ", ".join(escaped(query.id) for query in found[:3])
+            flags.append(f"{len(found)} of {len(report.per_query)} queries {what}: {ids}, …")
+        else:
+            flags += [flag for query in found if (flag := query.flag())]
+    return flags
+
+
+def reading(
+    report: DriftReport, measured: Mapping[str, Any], anchor: Anchor, golden: GoldenReport
+) -> None:
     """Show a reading of the gauge: each axis beside its baseline, and D.
 
     Args:
         report: the reading.
-        golden: the measured value of each axis.
+        measured: the measured value of each axis.
         anchor: what it was held against.
+        golden: what the golden set gave.
     """
     blessed = blessed_metrics(anchor.baseline)
     rows: list[tuple[str, ...]] = []
@@ -45,9 +75,9 @@ def reading(report: DriftReport, golden: Mapping[str, Any], anchor: Anchor) -> N
         if name in AXES:
             tolerance, higher = AXES[name]
             arrow = "↑" if higher else "↓"
-            measured = number(golden.get(name)) if name not in report.unmeasured else "unmeasured"
+            value = number(measured.get(name)) if name not in report.unmeasured else "unmeasured"
             kept = (number(blessed[name]), number(getattr(anchor.cfg, tolerance)))
-            rows.append((f"{name} {arrow}", measured, *kept, number(deterioration)))
+            rows.append((f"{name} {arrow}", value, *kept, number(deterioration)))
         else:
             rows.append((name, "not the blessed one", "–", "–", number(deterioration)))
     print_table(("axis", "measured", "blessed", "tolerance", "deterioration"), rows)
@@ -55,8 +85,7 @@ def reading(report: DriftReport, golden: Mapping[str, Any], anchor: Anchor) -> N
     say(f"D = {number(report.drift)}, Θ = {report.theta:g}: {word}")
     for reason in report.reasons:
         say(f"  {reason}")
-    for note in report.notes:
-        say(f"note: {note}")
+    notes(golden, [note for note in report.notes if note not in golden.flags])
     say(signature(report.signature))
 
 
@@ -75,8 +104,8 @@ def decision(report: GateReport) -> None:
         say(f"  {reason}")
 
 
-def queries(report: GoldenReport, fallen: Sequence[str]) -> None:
-    """Show every query of a golden report, and what regressed."""
+def queries(report: GoldenReport, fallen: Sequence[str], others: Sequence[str]) -> None:
+    """Show every query of a golden report, what regressed, and other notes."""
     rows: list[tuple[str, ...]] = [
         (
             q.id,
@@ -89,8 +118,7 @@ def queries(report: GoldenReport, fallen: Sequence[str]) -> None:
     ]
     rows.append(("all", *map(number, report.as_metrics().values()), ""))
     print_table(("query", "recall@k", "overlap", "distance", "retrieved"), rows)
-    for flag in report.flags:
-        say(f"note: {flag}")
+    notes(report, others)
     say(f"regressions: {', '.join(fallen) or 'none'}")
 
 

@@ -102,6 +102,9 @@ def test_structure_is_measured_where_the_baseline_has_it(tmp_path, baseline, cap
     arguments = ["measure", "--baseline", path, "--structure", str(structure), "--json"]
     assert cli.main(arguments) == 3
     assert strict_json.loads(capsys.readouterr().out)["per_axis"]["frustration"] == 2.0
+    structure.write_text('{"min_conductance": 1.5}')
+    assert cli.main(arguments) == 1
+    assert "min_conductance: 1.5, expected a finite number" in capsys.readouterr().err
     structure.write_text('{"frustation": 0.75}')
     assert cli.main(arguments) == 1
     assert "unknown key `frustation`" in capsys.readouterr().err
@@ -133,6 +136,82 @@ def test_bless_asks_and_writes_once(baseline, capsys, monkeypatch, tmp_path):
     assert [kept.read_text() for kept in tmp_path.glob("*.bak")] == [before]
     assert cli.main(["bless", "--baseline", path, "--yes"]) == 0
     assert len((tmp_path / "blessings.jsonl").read_text().splitlines()) == 2
+
+
+def test_a_new_baseline_says_what_it_lacks_and_is_gated_on_its_own_golden_set(tmp_path, capsys):
+    path, own = str(tmp_path / "baseline.json"), tmp_path / "golden_set.json"
+    assert cli.main(["bless", "--baseline", path, "--yes"]) == 0
+    out = capsys.readouterr().out
+    assert "default tolerances and Θ = 1" in out
+    assert "conformance is not checked" in out
+    assert golden.load_baseline(path)["golden_sha256"] == golden.load_baseline()["golden_sha256"]
+    query = {"id": "one", "query": "nightly backup", "expected": ["Nightly backups"], "k": 1}
+    own.write_text(json.dumps({"queries": [query]}))
+    arguments = ["--golden", str(own), "--baseline", path]
+    for command, code in (("measure", 0), ("golden", 0), ("gate", 3)):
+        approved = ["--approved"] if command == "gate" else []
+        assert cli.main([command, *approved, *arguments]) == code
+        assert "note: the baseline was blessed on another golden set" in capsys.readouterr().out
+    assert cli.main(["bless", *arguments, "--yes"]) == 0
+    assert "note: the baseline was blessed on another golden set" in capsys.readouterr().out
+    assert cli.main(["gate", "--approved", *arguments]) == 0
+
+
+def test_the_baselines_that_ship_are_not_written_by_default(tmp_path, capsys, monkeypatch):
+    before = golden.BASELINE_PATH.read_bytes()
+    monkeypatch.setattr("sys.stdin", io.StringIO("bless\n"))
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["bless"])
+    assert ended.value.code == 2
+    assert "--baseline drift_gauge/golden/baseline.json" in capsys.readouterr().err
+    assert golden.BASELINE_PATH.read_bytes() == before
+
+
+OWN = """
+def silent(query, k):
+    return [] if "?" in query else [{"title": "Dashboards"}]
+def broken(query, k):
+    raise RuntimeError("no index")
+def negative(query, k):
+    return [{"title": "Dashboards", "_distance": -0.5}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "named"),
+    [
+        ("broken", "backup-time: retriever 'own_search:broken' raised RuntimeError: no index"),
+        ("negative", "mean_distance: -0.5, expected a finite number ≥ -1e-06"),
+    ],
+)
+def test_a_retriever_that_fails_is_told_in_one_message(
+    function, named, tmp_path, baseline, capsys, monkeypatch
+):
+    (tmp_path / "own_search.py").write_text(OWN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    name = f"own_search:{function}"
+    assert cli.main(["measure", "--retriever", name, "--baseline", baseline(retriever=name)]) == 1
+    assert named in capsys.readouterr().err
+
+
+def test_many_notes_of_a_kind_are_told_in_short(tmp_path, baseline, capsys, monkeypatch):
+    (tmp_path / "own_search.py").write_text(OWN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    arguments = ["--retriever", "own_search:silent"]
+    arguments += ["--baseline", baseline(retriever="own_search:silent")]
+    assert cli.main(["measure", *arguments, "--json"]) == 3
+    notes = strict_json.loads(capsys.readouterr().out)["notes"]
+    assert len(notes) == 34
+    silent = sum(note.endswith("no rows") for note in notes)
+    for command, code in (("measure", 3), ("golden", 0)):
+        assert cli.main([command, *arguments]) == code
+        told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("note")]
+        assert told == [
+            f"note: {silent} of 34 queries returned no rows: "
+            "'backup-time', 'deleted-rows', 'old-dumps', …",
+            f"note: {34 - silent} of 34 queries have rows without _distance: "
+            "'about-backups', 'incident-life', 'switch-off', …",
+        ]
 
 
 def open_text(path):
@@ -173,7 +252,13 @@ def test_effectors(tmp_path, baseline, capsys):
     assert "ledger.jsonl:7: torn line, skipped" in both.err
     assert strict_json.loads(both.out)["reach"]["n"] == 6
     assert cli.main(["effectors", str(tmp_path / "none.jsonl")]) == 1
-    assert "No such file" in capsys.readouterr().err
+    assert "no such file, expected a ledger" in capsys.readouterr().err
+    (tmp_path / "empty.jsonl").touch()
+    capsys.readouterr()
+    assert cli.main(["effectors", str(tmp_path / "empty.jsonl"), "--json"]) == 0
+    both = capsys.readouterr()
+    assert "note: the ledger has no proposal" in both.err
+    assert strict_json.loads(both.out)["within_tolerance"] is True
 
 
 def test_history_plot_and_calibrate(tmp_path, capsys):
@@ -195,14 +280,20 @@ def test_history_plot_and_calibrate(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "named"),
     [
-        (["measure", "--retriever", "nothing"], 1, "--baseline"),
-        (["measure", "--retriever", "nothing", "--baseline", "B"], 1, "retriever is 'nothing'"),
+        (["measure", "--retriever", "a:b"], 2, "add --baseline FILE"),
+        (["measure", "--retriever", "nothing"], 2, "embedded, lancedb, embeddings or module:func"),
+        (["measure", "--retriever", "nothing:", "--baseline", "B"], 2, "'nothing:', expected"),
         (["measure", "--retriever", "x:y", "--baseline", "B"], 1, "retriever is 'x:y'"),
-        (["measure", "--golden", "G"], 1, "needs a baseline of its own"),
-        (["measure", "--baseline", "none.json"], 1, "none.json"),
+        (["measure", "--golden", "G"], 2, "own needs a baseline of its own: add --baseline FILE"),
+        (["bless", "--yes"], 2, "add --baseline FILE"),
+        (["bless", "--yes", "--baseline", "b", "--golden", "G"], 1, "no such file, expected a go"),
+        (["measure", "--baseline", "none.json"], 1, "none.json: no such file, expected a baseline"),
+        (["gate", "--structure", "s", "--baseline", "n"], 1, "s: no such file, expected a JSON ob"),
+        (["golden", "--structure", "s", "--baseline", "n"], 1, "2 problems found"),
+        (["measure", "--corpus", "nope"], 1, "nope: no such folder, expected one with a *.md file"),
         (["measure", "--corpus", "."], 1, "no *.md file"),
         (["measure", "--retriever", "lancedb", "--baseline", "B"], 1, "blessed with 'embedded'"),
-        (["history", "none.jsonl"], 1, "none.jsonl"),
+        (["history", "none.jsonl"], 1, "none.jsonl: no such file, expected a log"),
         (["calibrate", "x", "--quantile", "2"], 2, "expected a number from 0 to 1"),
         (["effectors", "x", "--last", "0"], 2, "whole number ≥ 1"),
         (["measure", "--tolerance", "9"], 2, "--tolerance"),
@@ -238,7 +329,7 @@ def test_a_retriever_of_ones_own_is_gated(tmp_path, baseline):
     )
     path = baseline(retriever="mine:ask")
     command = [sys.executable, "-m", "drift_gauge", "gate", "--approved", "--retriever", "mine:ask"]
-    for arguments, code in (([], 1), (["--baseline", path], 0)):
+    for arguments, code in (([], 2), (["--baseline", path], 0)):
         done = subprocess.run([*command, *arguments], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr

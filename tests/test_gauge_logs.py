@@ -177,6 +177,32 @@ def test_a_torn_line_is_reported_and_skipped(tmp_path):
         assert reach_from_ledger(ledger).n == 1
 
 
+@pytest.mark.parametrize(
+    ("line", "is_torn"),
+    [
+        ('{"class": 1, "who": "a}', True),
+        ('{"class": 1, "who": "a\\"}', True),
+        ('{"class": 1, "tags": ["a", {"b": "}"}', True),
+        ("{", True),
+        ('{"class": 1 "who": "a"}', False),
+        ('{"class": 1, "who": "{"]]', False),
+        ('"class": 1}', False),
+    ],
+)
+def test_only_a_line_that_never_ends_is_torn(tmp_path, line, is_torn):
+    path = tmp_path / "ledger.jsonl"
+    for text in (f'{{"class": 2}}\n{line}\n{{"class": 1}}\n', f'{{"class": 2}}\n{line}\n'):
+        path.write_text(text)
+        if is_torn:
+            rows, torn = EffectLedger(path).read()
+            assert [problem.line for problem in torn] == [2]
+            assert len(rows) == text.count("\n") - 1
+        else:
+            with pytest.raises(InvalidInput, match=r"ledger\.jsonl:2: ") as caught:
+                EffectLedger(path).read()
+            assert [problem.code for problem in caught.value.problems] == ["json_invalid"]
+
+
 def test_wrong_ledger_lines_are_all_named(tmp_path):
     path = tmp_path / "ledger.jsonl"
     path.write_text('{"class": 1}\n{"class": 3}\n{"effect": "x"}\n')

@@ -41,6 +41,14 @@ def test_numbers_equal_those_of_the_package(metric):
     report = golden.evaluate(queries, ask)
     assert {name: found[name] for name in blessed} == report.as_metrics()
     assert found["regressions"] == golden.regressions(report, blessed)
+    whole = golden.load_baseline()
+    both = {"predictions": predictions, "references": references}
+    assert metric.compute(**both, baseline=whole) == found
+    whole["drift"] = {**whole["drift"], "recall_tol": 1.0, "drift_tolerance": 9.0}
+    own = metric.compute(**both, baseline=whole)
+    assert own["recall_at_k_deterioration"] < found["recall_at_k_deterioration"]
+    assert own["within_tolerance"]
+    assert not metric.compute(**both, baseline=whole, theta=0.5)["within_tolerance"]
 
     for start in range(0, len(rows), 10):
         part = slice(start, start + 10)
@@ -102,6 +110,8 @@ def test_bad_options_are_named(metric):
         ({"baseline": {**ANCHOR, "overlap": math.nan}}, "metrics.overlap: nan"),
         ({"baseline": ANCHOR, "recall_tol": -1}, "`recall_tol`"),
         ({"baseline": ANCHOR, "theta": math.nan}, "`theta`"),
+        ({"baseline": ANCHOR, "tolerance": 1}, "recall_tol, overlap_tol, distance_tol but got tol"),
+        ({"recall_tol": 0.1, "theta": 2}, "Expected `baseline` along with theta, recall_tol"),
     ]:
         with pytest.raises(ValueError) as caught:  # noqa: PT011  the name is looked for below
             metric.compute(**rows, **options)

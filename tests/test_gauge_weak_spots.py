@@ -57,6 +57,15 @@ def test_a_blessing_keeps_every_other_section(tmp_path):
     assert json.loads(line)["time"] == done.time
 
 
+def test_a_blessing_says_on_which_golden_set(tmp_path):
+    path = tmp_path / "baseline.json"
+    path.write_text(json.dumps({**DOCUMENT, "golden_sha256": "a" * 64}))
+    document = bless.renewed(path, "mine", ANCHOR, golden_sha256="b" * 64)
+    assert document == {**DOCUMENT, "golden_sha256": "b" * 64}
+    assert list(document)[:2] == ["retriever", "golden_sha256"]
+    assert bless.renewed(path, "mine", ANCHOR) == DOCUMENT  # that of the old metrics is not kept
+
+
 def test_structural_anchors_survive_a_blessing_that_did_not_measure_them(tmp_path):
     path = tmp_path / "baseline.json"
     metrics = {**ANCHOR, "frustration": 0.125, "min_conductance": 0.5}
@@ -199,7 +208,7 @@ def test_nan_and_negative_numbers_are_refused():
     assert naive_det(9.9, 0.3, math.inf) == 0.0
     assert not math.nan < 5.0  # so that a check for D > Θ never trips
 
-    with pytest.raises(ValueError, match="`mean_distance` to be a finite number but got nan"):
+    with pytest.raises(ValueError, match="mean_distance: nan, expected a finite number"):
         drift.drift(Profile(0.8, 0.5, math.nan, True), ANCHOR, DriftConfig())
     for name in ("recall_tol", "overlap_tol", "distance_tol", "theta", "frustration_tol"):
         for bad in (math.nan, -1, -0.0001, math.inf, "0.1", True, None):
@@ -248,6 +257,8 @@ def test_the_public_case_of_a_nan_distance():
         ({"drift": {**DOCUMENT["drift"], "constitution_fingerprint": ""}}, "fingerprint"),
         ({"metrics": {**ANCHOR, "mean_distance": None}}, "metrics.mean_distance: None"),
         ({"metrics": None}, "metrics: None, expected an object"),
+        ({"golden_sha256": "8e49"}, "golden_sha256: '8e49', expected 64 hexadecimal digits"),
+        ({"golden_sha256": None}, "golden_sha256: None"),
     ],
 )
 def test_wrong_keys_and_values_are_named(tmp_path, change, named):
@@ -296,7 +307,10 @@ def test_absent_sections_mean_the_defaults_and_the_report_says_so(tmp_path):
         golden=GOLDEN,
         baseline=golden.load_baseline(path),
     )
-    assert reading.notes == ("the baseline has no `drift` section: default tolerances and Θ = 1",)
+    assert reading.notes == (
+        "the baseline has no `drift` section: default tolerances and Θ = 1",
+        "no constitution was blessed: conformance is not checked",
+    )
     without = {"retriever": "mine", "metrics": ANCHOR, "drift": DOCUMENT["drift"]}
     named = drift.measure_drift(
         lambda q, k: [{"title": "a", "_distance": 0.1}], golden=GOLDEN, baseline=without
@@ -335,8 +349,15 @@ def test_a_blessed_fingerprint_without_a_readable_file_is_a_breach(tmp_path, mon
     assert drift.constitution_intact(cfg)
     report = golden.evaluate(GOLDEN, lambda q, k: [{"title": "a", "_distance": 0.1}])
     assert drift.drift_from_report(report, ANCHOR, cfg).constitution_intact
+    assert drift.drift_from_report(report, ANCHOR, cfg).notes == ()
+    assert drift.drift_from_report(report, ANCHOR, DriftConfig()).notes == (
+        "no constitution was blessed: conformance is not checked",
+    )
     live.write_text("be kind.")
     assert not drift.constitution_intact(cfg)
+    (reason,) = drift.drift_from_report(report, ANCHOR, cfg).reasons
+    for named in (constitution_fingerprint(live), cfg.blessed_fingerprint, "restore the file"):
+        assert named in reason
     live.unlink()
     for named in (str(live), str(tmp_path)):
         monkeypatch.setenv(VARIABLE, named)
