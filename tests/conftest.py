@@ -13,6 +13,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 os.environ["HF_DATASETS_DISABLE_PROGRESS_BARS"] = "1"
 os.environ["COLUMNS"] = "100"
+os.environ["PIP_NO_BUILD_ISOLATION"] = "0"  # pip's way to say: build with what is installed
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -212,12 +212,16 @@ def test_a_push_that_the_hub_refuses_is_told_without_a_traceback(built, tmp_path
 
 
 def test_the_wheel_of_a_space_is_what_its_requirements_name(clone, tmp_path):
-    """A Space is installed from its requirements.txt alone."""
+    """A Space is installed from its requirements.txt alone.
+
+    The clone goes by its bare name, which for pip would be that of a package on the index.
+    """
     folder, home = tmp_path / "repositories", tmp_path / "home"
     with serving({}, new=folder) as endpoint:
         known = environment(endpoint, home, HF_TOKEN="hf_test")
         target = tmp_path / "hub"
-        done = command("hub", "build", target, "--root", clone, "--wheel", env=known)
+        build = ("hub", "build", target, "--root", clone.name, "--wheel")
+        done = command(*build, env=known, cwd=clone.parent)
         assert done.returncode == 0, done.stderr
         assert command("hub", "push", target, "--yes", env=known).returncode == 0
         shutil.copy(folder / "space" / METRIC / "requirements.txt", tmp_path)

@@ -158,15 +158,6 @@ def test_build_says_all_that_is_missing(clone, tmp_path, capsys, monkeypatch):
     assert "--owner bad owner!" in capsys.readouterr().err
 
 
-def test_a_wheel_is_never_that_of_another_package(clone, monkeypatch):
-    """For pip a folder's bare name is the name of a package on the index."""
-    monkeypatch.chdir(clone.parent)
-    assert cli.main(["hub", "build", "hub", "--root", "clone", "--wheel"]) == 0
-    wheels = [path.name for path in (clone.parent / "hub").glob("*/*.whl")]
-    assert wheels
-    assert all(name.startswith("reasoning_drift-") for name in wheels)
-
-
 def test_validate_repository_tells_of_a_card_that_is_missing_or_differs(clone, tmp_path, capsys):
     other_features(clone)
     assert cli.main(["validate", "repository", str(clone)]) == 1
