@@ -36,8 +36,8 @@ class Options:
         seed: of the resampling.
 
     Raises:
-        ValueError: a field that does not group, weights that are not three finite numbers, or
-            negative resamples or seed.
+        ValueError: a field that does not group, weights that are not three finite numbers or
+            are negative, or negative resamples or seed.
     """
 
     group_by: tuple[str, ...] = GROUP_FIELDS
@@ -53,10 +53,11 @@ class Options:
             raise ValueError(
                 f"Expected argument `group_by` to be some of {expected} but got {self.group_by}"
             )
-        finite = all(float("-inf") < weight < float("inf") for weight in self.weights)
-        if len(self.weights) != len(WEIGHTS) or not finite:
+        sound = all(0 <= weight < float("inf") for weight in self.weights)
+        if len(self.weights) != len(WEIGHTS) or not sound:
             raise ValueError(
-                f"Expected argument `weights` to be three finite numbers but got {self.weights}"
+                "Expected argument `weights` to be three finite numbers, none below 0, but got "
+                f"{self.weights}"
             )
         for name in ("resamples", "seed"):
             if getattr(self, name) < 0:
