@@ -38,9 +38,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _run(run: argparse.ArgumentParser) -> None:
-    run.add_argument(
-        "--input", nargs="+", type=_file, required=True, metavar="FILE", help=_FILES
-    )
+    run.add_argument("--input", nargs="+", type=_file, required=True, metavar="FILE", help=_FILES)
     run.add_argument("--output", type=_file, metavar="FILE", help="write the results JSON here")
     run.add_argument(
         "--trajectories",
@@ -105,9 +103,7 @@ def _plot(plot: argparse.ArgumentParser) -> None:
     strips.add_argument("--condition", help="only trajectories of this condition")
     strips.set_defaults(run=commands.plot_strips)
     bars = kinds.add_parser("components", help="the rationalization components of each group")
-    bars.add_argument(
-        "input", type=_file, metavar="RESULTS", help="what `run --output` wrote"
-    )
+    bars.add_argument("input", type=_file, metavar="RESULTS", help="what `run --output` wrote")
     bars.set_defaults(run=commands.plot_components)
     for kind in (strips, bars):
         kind.add_argument(

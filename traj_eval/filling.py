@@ -72,7 +72,9 @@ def fill(
     return Filled(*counts)
 
 
-def _fill(value: Any, extract: Callable[[str], str | None], overwrite: bool) -> tuple[int, int, int]:
+def _fill(
+    value: Any, extract: Callable[[str], str | None], overwrite: bool
+) -> tuple[int, int, int]:
     """Fill in the verdicts of one trajectory; count steps looked at, decided, and left alone."""
     steps = value.get("steps") if isinstance(value, dict) else None
     looked = decided = kept = 0

@@ -94,12 +94,11 @@ def evaluate_items(
             reference, an option is not known, or trajectories have problems, all of which are
             listed.
     """
-    known = {**evaluate_items.__kwdefaults__, **evaluate_trajectories.__kwdefaults__}
+    both = (evaluate_items, evaluate_trajectories)
+    known = dict.fromkeys(name for function in both for name in function.__kwdefaults__ or ())
     unknown = [name for name in options if name not in known]
     if unknown:
-        raise ValueError(
-            f"Expected options out of {', '.join(known)} but got {', '.join(unknown)}"
-        )
+        raise ValueError(f"Expected options out of {', '.join(known)} but got {', '.join(unknown)}")
     items = list(predictions)
     golds = [None] * len(items) if references is None else list(references)
     if len(golds) != len(items):

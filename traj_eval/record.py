@@ -122,8 +122,6 @@ class Recorder:
             raise ValueError(f"Expected argument `form` to be text or canvas, but got {form!r}")
         if form == "canvas" and answer_span is None:
             raise ValueError("Expected argument `answer_span` for the form canvas, but got None")
-        if extract is None and answer_span is None:
-            warnings.warn(_NO_VERDICTS, stacklevel=2)
         if every < 1:
             raise ValueError(f"Expected argument `every` to be 1 or more, but got {every}")
         named = {"model": model, "task": task, "condition": condition}
@@ -141,6 +139,8 @@ class Recorder:
         self._initial_masks: int | None = None
         self._kept: list[_Frame] = []
         self._latest: _Frame | None = None
+        if extract is None and answer_span is None:
+            warnings.warn(_NO_VERDICTS, stacklevel=2)
 
     def __call__(self, step: int | None, x: Any, logits: Any) -> Any:
         """Record a call of Dream's `generation_tokens_hook_func`.

@@ -37,7 +37,7 @@ class Results(Record):
         aggregate: means over all trajectories, with `n`, `defined`, `intervals` and `regimes`.
         groups: the same for each group, after the fields that name it.
         trajectories: one row a trajectory; empty if they are kept elsewhere.
-        signature: what made these numbers: scorer, input_sha256, n, seed, options.
+        signature: what made these numbers: scorer, input_sha256, n, seed, options, notes.
     """
 
     aggregate: Mapping[str, Any]
