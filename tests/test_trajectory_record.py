@@ -266,6 +266,11 @@ def test_end_tokens_are_written_but_no_text():
     assert texts(watch.trajectories()[0], "reasoning_committed") == [1.0]
 
 
+def test_an_empty_verdict_of_an_extractor_is_none():
+    found = observed(MASKED, TARGET, extract=lambda text: "" if "[" in text else text)
+    assert texts(found[0], "verdict") == [None, "=3"]
+
+
 def test_importing_what_records_needs_numpy_only():
     """Torch and matplotlib are imported where they are used."""
     names = ["record", "extract", "importer", "plots"]

@@ -94,8 +94,8 @@ def evaluate_items(
             reference, an option is not known, or trajectories have problems, all of which are
             listed.
     """
-    both = (evaluate_items, evaluate_trajectories)
-    known = dict.fromkeys(name for function in both for name in function.__kwdefaults__ or ())
+    takers = (evaluate_items, evaluate_trajectories)
+    known = dict.fromkeys(name for taker in takers for name in taker.__kwdefaults__ or ())
     unknown = [name for name in options if name not in known]
     if unknown:
         raise ValueError(f"Expected options out of {', '.join(known)} but got {', '.join(unknown)}")
