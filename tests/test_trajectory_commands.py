@@ -122,8 +122,14 @@ def test_bad_input_is_told_on_stderr_and_writes_nothing(tmp_path, capsys):
     ):
         assert main(command) == 1
         assert "results" in capsys.readouterr().err
-    assert main(["run", "--input", str(tmp_path / "gone.jsonl")]) == 1
-    assert "is not there" in capsys.readouterr().err
+    gone = str(tmp_path / "gone")
+    for command, expected in (
+        (["run", "--input", gone], ".jsonl, .jsonl.gz, .parquet, or a folder of them"),
+        (["validate", gone], ".jsonl, .jsonl.gz, .parquet, or a folder of them"),
+        (["table", gone], "what `traj_eval run --output` writes"),
+    ):
+        assert main(command) == 1
+        assert f"{gone}: is not there; expected {expected}" in capsys.readouterr().err
 
 
 def test_validate_says_what_was_checked(shards, capsys):
@@ -260,6 +266,10 @@ def test_what_is_odd_about_the_input_is_said_beside_the_numbers(tmp_path, capsys
     assert capsys.readouterr().err == f"{first}\n"
     assert main(["validate", str(path)]) == 0
     assert capsys.readouterr().err == f"note: {path}: {masks}\n"
+    for k, line in enumerate(lines):
+        (tmp_path / f"{k}.jsonl").write_text(json.dumps(line))
+    assert main(["run", "--input", str(tmp_path / "0.jsonl"), str(tmp_path / "1.jsonl")]) == 0
+    assert capsys.readouterr().err == f"{told.err}"  # as if it were one file
     assert main(["run", "--input", DEMO]) == main(["validate", DEMO]) == 0
     assert capsys.readouterr().err == ""
 
