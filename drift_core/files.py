@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from drift_core.strict_json import dumps
+
+PICTURES = (".pdf", ".png", ".svg")
 
 _UMASK = os.umask(0)  # it can only be read by setting it, which is safe while there is one thread
 os.umask(_UMASK)
@@ -62,6 +64,25 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def ending_fault(path: str | os.PathLike[str], endings: Sequence[str]) -> str | None:
+    """Say what ending was expected of a file, or None if it has one of those.
+
+    Args:
+        path: the file; only its name is looked at.
+        endings: with their dots, in small letters; those of the file may be large.
+
+    Example:
+        >>> ending_fault("strip.PNG", PICTURES) is None
+        True
+        >>> ending_fault("strip", PICTURES)
+        'expected an ending out of .pdf, .png, .svg'
+    """
+    name = os.path.basename(path).lower()
+    if any(name.endswith(ending) and name != ending for ending in endings):
+        return None
+    return f"expected an ending out of {', '.join(endings)}"
 
 
 def _mode(target: Path) -> int:

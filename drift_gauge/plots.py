@@ -8,14 +8,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from drift_core.files import replacing
+from drift_core.files import PICTURES, ending_fault, replacing
 from drift_core.problems import InvalidInput
 from drift_gauge import extras
 from drift_gauge.documents import problem
 from drift_gauge.effector_drift import EffectorDriftReport
 from drift_gauge.history import Reading
-
-ENDINGS = (".pdf", ".png", ".svg")
 
 _COLORS = {  # of Okabe and Ito, which colour-blind people can tell apart
     "recall_at_k": "#0072B2",
@@ -35,8 +33,8 @@ def check_ending(path: str | os.PathLike[str]) -> None:
     Raises:
         InvalidInput: a ValueError; another ending.
     """
-    if os.path.splitext(path)[1].lower() not in ENDINGS:
-        message = f"expected an ending out of {', '.join(ENDINGS)}"
+    message = ending_fault(path, PICTURES)
+    if message:
         raise InvalidInput([problem("ending", path, None, message)])
 
 

@@ -18,7 +18,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
+try:
+    import torch
+except ImportError:
+    raise SystemExit("this needs torch; in the clone: pip install -e '.[torch,plots]'") from None
 from arithmetic_diffusion import (
     ANSWER_SPANS,
     LENGTH,

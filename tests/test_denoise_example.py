@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import subprocess
+import sys
 from collections import Counter
 from itertools import pairwise
 
@@ -26,6 +28,16 @@ def example(root, monkeypatch):
 def committed(root, source):
     path = root / "examples" / f"denoise_arithmetic_{source}.jsonl.gz"
     return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+
+
+def test_without_torch_the_message_names_the_extra(root):
+    code = (
+        "import runpy, sys; sys.modules['torch'] = None; "
+        "runpy.run_path('examples/denoise_arithmetic.py', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "this needs torch; in the clone: pip install -e '.[torch,plots]'\n"
 
 
 @pytest.mark.torch

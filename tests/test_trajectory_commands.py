@@ -118,12 +118,18 @@ def test_bad_input_is_told_on_stderr_and_writes_nothing(tmp_path, capsys):
     for command in (
         ["table", str(bad)],
         ["table", DEMO],
-        ["plot", "components", DEMO, "--output", "x"],
+        ["plot", "components", DEMO, "--output", "x.png"],
     ):
         assert main(command) == 1
         assert "results" in capsys.readouterr().err
-    assert main(["run", "--input", str(tmp_path / "gone.jsonl")]) == 1
-    assert "is not there" in capsys.readouterr().err
+    gone = str(tmp_path / "gone")
+    for command, expected in (
+        (["run", "--input", gone], ".jsonl, .jsonl.gz, .parquet, or a folder of them"),
+        (["validate", gone], ".jsonl, .jsonl.gz, .parquet, or a folder of them"),
+        (["table", gone], "what `traj_eval run --output` writes"),
+    ):
+        assert main(command) == 1
+        assert f"{gone}: is not there; expected {expected}" in capsys.readouterr().err
 
 
 def test_validate_says_what_was_checked(shards, capsys):
@@ -143,7 +149,11 @@ def test_validate_says_what_was_checked(shards, capsys):
         ["run", "--input", DEMO, "--engine", "ray"],
         ["run", "--input", DEMO, "--resamples", "-1"],
         ["run", "--input", DEMO, "--output", ""],
-        ["extract", "--input", DEMO, "--output", "x", "--extractor", "magic"],
+        ["extract", "--input", DEMO, "--output", "x.jsonl", "--extractor", "magic"],
+        ["validate", ""],
+        ["run", "--input", ""],
+        ["table", ""],
+        ["plot", "strips", "", "--id", "a", "--output", "x.png"],
     ],
 )
 def test_wrong_usage(command, capsys):
@@ -153,17 +163,36 @@ def test_wrong_usage(command, capsys):
     assert "usage:" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("command", "output", "endings"),
+    [
+        (["plot", "strips", DEMO, "--id", "genuine-0"], "p.xyz", ".pdf, .png, .svg"),
+        (["plot", "components", "no-such-results.json"], "picture", ".pdf, .png, .svg"),
+        (["extract", "--input", DEMO, "--extractor", "choice"], "ex.txt", ".jsonl, .jsonl.gz"),
+        (["extract", "--input", DEMO, "--extractor", "choice"], "ex.gz", ".jsonl, .jsonl.gz"),
+    ],
+)
+def test_endings_are_looked_at_first(command, output, endings, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main([*command, "--output", output])
+    assert caught.value.code == 2
+    expected = f"argument --output: {output!r}, expected an ending out of {endings}\n"
+    assert capsys.readouterr().err.endswith(expected)
+    assert not os.path.exists(output)
+
+
 def test_nothing_is_written_over_its_input(tmp_path, capsys):
     copy = tmp_path / "t.jsonl"
     copy.write_bytes(Path(DEMO).read_bytes())
-    link = tmp_path / "link.jsonl"
+    link, picture = tmp_path / "link.jsonl", tmp_path / "link.png"
     os.symlink(copy, link)
+    os.symlink(copy, picture)
     for command in (
         ["run", "--input", str(copy), "--output", str(link)],
         ["run", "--input", str(copy), "--trajectories", str(copy)],
         ["run", "--input", str(copy), "--output", "same", "--trajectories", "same"],
         ["extract", "--input", str(copy), "--output", str(link), "--extractor", "choice"],
-        ["plot", "strips", str(copy), "--id", "genuine-0", "--output", str(link)],
+        ["plot", "strips", str(copy), "--id", "genuine-0", "--output", str(picture)],
         ["table", str(copy), "--output", str(copy)],
     ):
         assert main(command) == 2
@@ -198,8 +227,51 @@ def test_table_in_markdown(tmp_path, capsys):
         "",
         "Left out, with n < 5: 1.",
     ]
-    assert main(["table", str(results), str(results)]) == 0
+    again = tmp_path / "again.json"
+    again.write_bytes(results.read_bytes())
+    assert main(["table", str(results), str(again)]) == 0
     assert capsys.readouterr().out.count("| synthetic | science questions | – | 3 |") == 2
+
+    assert main(["table", str(results), "--min-n", "13"]) == 0
+    told = capsys.readouterr()
+    assert "Left out, with n < 13: 2." in told.out
+    assert told.err == "the table has no rows: no group has 13 trajectories, the largest has 12\n"
+    assert main(["table", str(results), "--min-n", "12"]) == 0
+    assert capsys.readouterr().err == ""
+    link = tmp_path / "link.json"
+    link.symlink_to(results)
+    assert main(["table", str(results), str(link)]) == 2
+    assert capsys.readouterr() == ("", f"{link} is given twice\n")
+
+
+def test_what_is_odd_about_the_input_is_said_beside_the_numbers(tmp_path, capsys):
+    path, lines = tmp_path / "t.jsonl", []
+    for source in ("canvas", "x0"):
+        steps = [{"step": 0, "verdict": "A", "text": "<|mask|> A"}]
+        lines.append({"id": source, "gold": "A", "source": source, "steps": steps})
+    path.write_text("\n".join(map(json.dumps, lines)))
+    masks = "the texts have no '[MASK]', but canvas has '<|mask|>': name it in the field `mask`"
+    output = tmp_path / "r.json"
+    assert main(["run", "--input", str(path), "--output", str(output)]) == 0
+    told = capsys.readouterr()
+    first, second = told.err.splitlines()
+    assert first == f"note: {masks}"
+    assert second.startswith("note: 1 of 1 groups mix the sources canvas and x0")
+    assert second.endswith("--group-by model,task,condition,source")
+    assert json.loads(output.read_text())["signature"]["notes"] == [
+        line.removeprefix("note: ") for line in (first, second)
+    ]
+    command = ["run", "--input", str(path), "--group-by", "model,task,condition,source"]
+    assert main(command) == 0
+    assert capsys.readouterr().err == f"{first}\n"
+    assert main(["validate", str(path)]) == 0
+    assert capsys.readouterr().err == f"note: {path}: {masks}\n"
+    for k, line in enumerate(lines):
+        (tmp_path / f"{k}.jsonl").write_text(json.dumps(line))
+    assert main(["run", "--input", str(tmp_path / "0.jsonl"), str(tmp_path / "1.jsonl")]) == 0
+    assert capsys.readouterr().err == f"{told.err}"  # as if it were one file
+    assert main(["run", "--input", DEMO]) == main(["validate", DEMO]) == 0
+    assert capsys.readouterr().err == ""
 
 
 @pytest.fixture
@@ -230,8 +302,35 @@ def test_plots_are_given_what_they_draw(tmp_path, other_half, capsys):
     assert [t["id"] for t in trajectories] == ["oscillation-1", "genuine-0"]
     assert path == image
     assert main([*strips, "--id", "genuine-0", "--id", "gone", "--condition", "genuine"]) == 1
-    assert "gone: no such trajectory" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "gone: no such trajectory [unknown_id]" in told
+    assert "genuine-0" not in told
     assert main([*strips, "--id", "a", "--id", "b", "--id", "c"]) == 2
+    assert main([*strips, "--id", "genuine-0", "--condition", "no"]) == 1
+    expected = "genuine-0: no such trajectory of condition no; its conditions: genuine"
+    assert expected in capsys.readouterr().err
+    many = tmp_path / "many.jsonl"
+    lines = [
+        {"id": name, "gold": None, "model": model, "condition": condition, "steps": [step]}
+        for name, model, conditions in (("q", "m", "abc"), ("r", "m", "ab"), ("q", "n", "aa"))
+        for condition in conditions
+        for step in [{"step": 0, "verdict": None, "text": ""}]
+    ]
+    lines[-1]["model"] = "o"
+    many.write_text("\n".join(map(json.dumps, lines)))
+    strips[2] = str(many)
+    assert main([*strips, "--id", "q", "--id", "r"]) == 2
+    most = "at most two are drawn"
+    expected = f"--id: q matches 5, r matches 2; {most}: choose with --condition out of a, b, c\n"
+    assert capsys.readouterr().err == expected
+    assert main([*strips, "--id", "q", "--condition", "a"]) == 2
+    expected = f"--id: q matches 3; {most}: give fewer ids, or a file that holds fewer of them\n"
+    assert capsys.readouterr().err == expected
+    assert not other_half
+    assert main([*strips, "--id", "q", "--id", "r", "--condition", "b"]) == 0
+    assert [(t["id"], t["condition"]) for t in other_half.pop()[0]] == [("q", "b"), ("r", "b")]
+    assert main([*strips, "--id", "r"]) == 0
+    assert [t["condition"] for t in other_half.pop()[0]] == ["a", "b"]
     results = str(tmp_path / "results.json")
     assert main(["run", "--input", DEMO, "--output", results]) == 0
     assert main(["plot", "components", results, "--output", image]) == 0
@@ -250,7 +349,10 @@ def test_extract_fills_in_verdicts(tmp_path, other_half, capsys):
     command = ["extract", "--input", str(source), "--output", str(output), "--extractor"]
     assert main([*command, "choice"]) == 0
     assert other_half == [("choice", None)]
-    assert "5 trajectories, 35 of 35 steps decided" in capsys.readouterr().out
+    assert capsys.readouterr().out.splitlines() == [
+        f"{output}: 5 trajectories, 35 of 35 steps decided",
+        "5 verdicts that the file had kept; --overwrite replaces them",
+    ]
     from traj_eval import load_trajectories
 
     assert load_trajectories(output) == lines
@@ -259,10 +361,14 @@ def test_extract_fills_in_verdicts(tmp_path, other_half, capsys):
     source.write_text("\n".join(map(json.dumps, bare)))
     assert main([*command, "choice", "--overwrite"]) == 0
     assert load_trajectories(output) == lines
+    assert "--overwrite" not in capsys.readouterr().out
     assert main([*command, "regex", "--pattern", "("]) == 2
     assert main([*command, "regex"]) == 2
     assert main([*command, "choice", "--pattern", "x"]) == 2
     capsys.readouterr()
+    folder = ["extract", "--input", str(tmp_path), *command[3:], "choice"]
+    assert main(folder) == 2
+    assert f"--input: {tmp_path} is a folder, expected a file" in capsys.readouterr().err
     before = output.read_bytes()
     source.write_text('{"id": "a", "gold": null, "steps": [{"step": 0}]}\n[]\n{')
     assert main([*command, "choice"]) == 1

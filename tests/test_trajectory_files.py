@@ -3,9 +3,11 @@
 import gzip
 import json
 import random
+import re
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import jsonschema_rs
@@ -128,6 +130,32 @@ FAULTS = {
     ),
     "unknown field": (one(colour="red"), ("colour", "is no field of the format")),
     "unknown source": (one(source="x1"), ("source", 'expected "canvas" or "x0"')),
+    "empty verdict": (
+        one(steps=[step(verdict="")]),
+        ("steps[0].verdict", "is empty; expected text; write null where there is none"),
+    ),
+    "empty gold": (one(gold=""), ("gold", "is empty", "write null")),
+    "canvas in a step": (
+        one(steps=[step(tokens=[1, 2])]),
+        ("steps[0].tokens", "is no field of a step; put `tokens` beside `steps`"),
+    ),
+    "canvas of nothing": (
+        one(**{**SPAN, "tokens": [[]], "prompt_length": 0}),
+        ("tokens[0]", "is empty; expected one token or more"),
+    ),
+    "negative token": (
+        one(**{**SPAN, "tokens": [[7, -1, 0]]}),
+        ("tokens[0][1]", "got -1; expected 0 to 2147483647"),
+    ),
+    "negative mask": (one(**{**SPAN, "mask_id": -1}), ("mask_id", "got -1; expected at least 0")),
+    "canvas without its mask, by null": (
+        one(**{**SPAN, "mask_id": None}),
+        ("mask_id", "is missing; `tokens` says nothing without it"),
+    ),
+    "mask without a canvas, by null": (
+        one(**{**SPAN, "tokens": None}),
+        ("tokens", "is missing; `mask_id`", "`answer_span`", "`prompt_length`"),
+    ),
     "empty mask": (one(mask=""), ("mask", "is empty")),
     "fields in some steps only": (
         one(steps=[step(0, answer_masked=True), step(1)]),
@@ -180,7 +208,10 @@ FAULTS = {
         one(tokens=[[1]], answer_span=[0, 1]),
         ("mask_id", "is missing; `tokens` says nothing without it"),
     ),
-    "span without a canvas": (one(answer_span=[0, 1]), ("tokens", "is missing")),
+    "span without a canvas": (
+        one(answer_span=[0, 1]),
+        ("tokens", "is missing", "put `tokens`, one list of token ids a step, beside `steps`"),
+    ),
     "list of trajectories": ([one()], ("got", "one trajectory a line")),
     "text": ('"just text"', ("text; expected an object",)),
     "not JSON": ('{"id": "a", gold: 1}', ("not JSON", "at character 13")),
@@ -266,6 +297,17 @@ def test_files_that_are_not_what_they_seem(tmp_path):
     cut.write_bytes(whole[: len(whole) // 2])
     assert problems_of(cut)[0].code == "gzip"
     assert "cut off" in problems_of(cut)[0].message
+    (problem,) = problems_of(cut)
+    good = zlib.decompressobj(wbits=31).decompress(cut.read_bytes()).count(b"\n")
+    assert problem.line == good > 1000
+    assert f"after line {good}, the last whole one" in problem.message
+    (raw,) = (value for _, value in io.raw_values(str(cut)) if not isinstance(value, dict))
+    assert raw == problem
+    cut.write_bytes(whole[:-8] + bytes(8))
+    assert "not a sound gzip file (CRC" in problems_of(cut)[0].message
+    assert problems_of(cut)[0].line == 4999  # the end of the last one may be lost
+    cut.write_bytes(whole[:4])
+    assert (problems_of(cut)[0].line, problems_of(cut)[0].code) == (None, "gzip")
     cut.write_bytes(b"no gzip at all")
     assert "not a sound gzip file" in problems_of(cut)[0].message
     table = tmp_path / "t.parquet"
@@ -275,6 +317,24 @@ def test_files_that_are_not_what_they_seem(tmp_path):
     folder.mkdir()
     found = problems_of([folder, tmp_path / "gone.jsonl", empty, empty])
     assert [p.code for p in found] == ["no_files", "no_file", "same_file"]
+    expected = "is not there; expected .jsonl, .jsonl.gz, .parquet, or a folder of them"
+    assert str(found[1]) == f"{tmp_path / 'gone.jsonl'}: {expected} [no_file]"
+    assert str(problems_of([""])[0]) == f"'': {expected} [no_file]"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_two_bytes_a_character_are_told_once(tmp_path, encoding, monkeypatch):
+    text = "".join(json.dumps(one(f"t{k}")) + "\n" for k in range(50))
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(text.encode(encoding))
+    (problem,) = problems_of(path)
+    assert (problem.code, problem.line) == ("utf_16", None)
+    assert "save the file as UTF-8" in problem.message
+    assert [value for _, value in io.raw_values(str(path))] == [problem]
+    monkeypatch.setattr("traj_eval.parts.PART_BYTES", 300)
+    with pytest.raises(InvalidInput) as caught:
+        evaluate_files([str(path)], Options())
+    assert list(caught.value.problems) == [problem]
 
 
 def test_problems_are_bounded(tmp_path, monkeypatch):
@@ -324,6 +384,43 @@ def test_every_form_of_file_gives_the_same(tmp_path):
         if path in (plain, packed):
             assert len(hashes) == 1  # of the lines, packed or not
     assert len(hashes) == 4
+
+
+def test_null_in_an_optional_field_is_the_same_as_leaving_it_out(tmp_path):
+    optional = [k for k in schema.fields() if k not in schema.document()["required"]]
+    canvas = {k: v for k, v in SPAN.items() if k != "prompt_length"}
+    bare = [one("a"), one("b", **canvas)]
+    nulls = [{**dict.fromkeys(optional), **t} for t in bare]
+    nulls[0]["steps"] = [{**dict.fromkeys(schema.step_fields()), **s} for s in nulls[0]["steps"]]
+    full = jsonschema_rs.validator_for(schema.document())
+    expected = evaluate_trajectories(bare, resamples=0)
+    for name in optional:
+        assert full.is_valid(one(**{name: None}))
+        assert (
+            evaluate_trajectories([{**bare[0], name: None}, bare[1]], resamples=0)["trajectories"]
+            == (expected["trajectories"])
+        )
+    for many in (nulls, [nulls[0]], [nulls[1]]):
+        assert all(map(full.is_valid, many))
+        path = write(tmp_path / "t.jsonl", many)
+        found = evaluate_files([str(path)], Options(resamples=0), rows_in=str(tmp_path))
+        rows = [json.loads(line) for line in Path(found[2][0]).read_text().splitlines()]
+        ids = [t["id"] for t in many]
+        assert rows == [row for row in expected["trajectories"] if row["id"] in ids]
+    nulls[0]["steps"] = bare[0]["steps"]
+    for many in ([nulls[0]], [nulls[1]]):  # at full speed
+        assert chunks._at_once([(json.dumps(t) + "\n").encode() for t in many]) is not None
+
+
+def test_the_lines_on_the_page_are_valid_and_say_what_it_says(root):
+    page = (root / "docs" / "traj_eval.md").read_text(encoding="utf-8")
+    texts, canvas = map(json.loads, re.findall(r"^```json\n(.*?)^```$", page, re.M | re.S))
+    for t in (texts, canvas):
+        assert not schema.faults(t)
+    (derived,) = chunks.of_values([canvas], [1], "page").trajectories
+    assert [s["answer_masked"] for s in derived["steps"]] == [True, False, False]
+    assert [s["reasoning_committed"] for s in derived["steps"]] == [0.0, 0.5, 1.0]
+    assert evaluate_trajectories([texts])["aggregate"]["mean_unwritten_reasoning"] == 0.5
 
 
 def test_a_canvas_says_what_is_masked():

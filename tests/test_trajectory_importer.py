@@ -89,6 +89,14 @@ def test_bad_records(made, column, message):
     assert raised.value.column == column
 
 
+def test_empty_answers_are_no_verdict_and_no_gold(monkeypatch):
+    """Torch does nothing but read the file; what it would give is given here."""
+    made, _ = record(pred_ans="", gt_text="", gt_token_id=[])
+    monkeypatch.setattr("traj_eval.importer._loader", lambda: lambda path: made)
+    (found,) = import_decoding_records("question.pt", mask_id=MASK)
+    assert found["gold"] is found["steps"][-1]["verdict"] is None
+
+
 def test_without_torch_the_message_names_the_extra(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ImportError, match=r"pip install 'reasoning-drift\[torch\]'"):

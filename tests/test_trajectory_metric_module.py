@@ -92,6 +92,13 @@ def test_wrong_inputs_are_told_and_leave_nothing_behind(metric, predictions, ref
     assert metric.compute(predictions=[["A"]], references=["A"])["accuracy"] == 1.0
 
 
+def test_an_option_that_is_not_known_is_named_beside_those_that_are(metric):
+    known = "extractor, pattern, report, resamples, group_by, weights, edits, seed"
+    for name in ("groupby", "normalize"):
+        with pytest.raises(ValueError, match=f"options out of {known} but got {name}"):
+            metric.compute(predictions=[["A"]], references=["A"], **{name: True})
+
+
 def test_what_json_has_no_form_for():
     with pytest.raises(ValueError, match="got object"):
         metric_input.pack([object()])

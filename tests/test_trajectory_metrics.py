@@ -410,6 +410,33 @@ def test_results_are_strict_json_and_say_how_they_were_made():
     assert json.loads(single)["aggregate"]["intervals"]["coverage"]["degenerate"] is True
 
 
+def test_groups_that_mix_sources_and_masks_that_are_not_named_are_noted():
+    steps = [{"step": 0, "verdict": "A", "text": "[MASK]"}]
+    many = [
+        {"id": f"{source}{k}", "gold": "A", "condition": "xy"[k], "source": source, "steps": steps}
+        for source, k in (("canvas", 0), ("x0", 0), ("canvas", 1), (None, 1))
+    ]
+
+    def notes(many, **options):
+        return evaluate_trajectories(many, resamples=0, **options)["signature"]["notes"]
+
+    (note,) = notes(many)
+    assert note.startswith("1 of 2 groups mix the sources canvas and x0")
+    assert note.endswith("--group-by model,task,condition,source")
+    assert notes(many, group_by=["condition", "source"]) == []
+    assert notes(many, group_by=[])[0].endswith("--group-by source")
+    assert notes(many[::2]) == []
+    for other in ("<|mask|>", "<mask>", "[mask]", "<|mdm_mask|>"):
+        plain = {"id": "q", "gold": None, "steps": [{"step": 0, "verdict": None, "text": "so x"}]}
+        masked = {**plain, "id": "a", "steps": [{**steps[0], "text": f"so {other}{other}"}]}
+        assert notes([plain, masked]) == [
+            f"the texts have no '[MASK]', but a has '{other}': name it in the field `mask`"
+        ]
+        assert notes([plain, {**masked, "mask": other}]) == []
+        assert notes([masked, many[0]]) == []  # some have it: the other may be text
+    assert notes([plain]) == []
+
+
 def test_exact_means_do_not_depend_on_order():
     from drift_core.exact import ExactSum
 
@@ -435,6 +462,8 @@ def test_wrong_options_and_inputs_are_told():
         evaluate_trajectories([one], group_by=["colour"])
     with pytest.raises(ValueError, match="`weights` to be three finite numbers"):
         evaluate_trajectories([one], weights=(1, 2))
+    with pytest.raises(ValueError, match=r"none below 0, but got \(0.3, -0.1, 0.3\)"):
+        metrics.rationalization_components(one, weights=(0.3, -0.1, 0.3))
     with pytest.raises(ValueError, match="`resamples` to be at least 0"):
         evaluate_trajectories([one], resamples=-1)
     with pytest.raises(ValueError, match="at least one trajectory"):

@@ -112,8 +112,11 @@ def test_nothing_to_draw(tmp_path):
         verdict_strips([], tmp_path / "a.png")
     with pytest.raises(ValueError, match="to have groups"):
         component_bars({"groups": []}, tmp_path / "a.png")
-    with pytest.raises(ValueError, match="supported"):
-        verdict_strips([sequence("one", ["A"])], tmp_path / "a.txt")
+    for name in ("a.txt", "a", ".png"):
+        with pytest.raises(ValueError, match=r"expected an ending out of \.pdf, \.png, \.svg"):
+            verdict_strips([sequence("one", ["A"])], tmp_path / name)
+        with pytest.raises(ValueError, match="expected an ending out of"):
+            component_bars({"groups": [group("direct", 0.1, 0.2, 0.3, 0.4)]}, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 

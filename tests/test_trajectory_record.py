@@ -185,7 +185,8 @@ def test_canvases_of_any_kind():
 
 def test_mask_of_llada_and_of_the_tokenizer():
     names = {5: "five", LLADA_MASK_ID: "<|mdm_mask|>"}
-    watch = Recorder(lambda ids: "".join(names[i] for i in ids), ids=["a"], prompt_length=0)
+    with pytest.warns(UserWarning, match="every verdict will be null: pass `extract`.*answer_span"):
+        watch = Recorder(lambda ids: "".join(names[i] for i in ids), ids=["a"], prompt_length=0)
     assert watch.mask_id == LLADA_MASK_ID == 126336
     watch.observe([[LLADA_MASK_ID, 5]])
     assert texts(watch.trajectories()[0]) == ["[MASK]five"]
@@ -263,6 +264,11 @@ def test_end_tokens_are_written_but_no_text():
     assert MASKED[0][-2:] == [END, END]
     assert texts(watch.trajectories()[0]) == ["=[MASK]"]
     assert texts(watch.trajectories()[0], "reasoning_committed") == [1.0]
+
+
+def test_an_empty_verdict_of_an_extractor_is_none():
+    found = observed(MASKED, TARGET, extract=lambda text: "" if "[" in text else text)
+    assert texts(found[0], "verdict") == [None, "=3"]
 
 
 def test_importing_what_records_needs_numpy_only():

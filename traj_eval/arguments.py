@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
 
 from drift_core import __version__
+from drift_core.files import PICTURES, ending_fault
 from traj_eval import commands
 from traj_eval.evaluation import GROUP_FIELDS, MAY_GROUP
 from traj_eval.parts import ENGINES
@@ -29,14 +31,14 @@ def parser() -> argparse.ArgumentParser:
     _plot(names.add_parser("plot", help="verdict strips, or component bars by group"))
     _extract(names.add_parser("extract", help="fill in verdicts from the texts"))
     validate = names.add_parser("validate", help="check trajectory files")
-    validate.add_argument("files", nargs="+", metavar="FILE", help=_FILES)
+    validate.add_argument("files", nargs="+", type=_file, metavar="FILE", help=_FILES)
     validate.add_argument("--json", action="store_true", help="print problems as JSON lines")
     validate.set_defaults(run=commands.validate)
     return top
 
 
 def _run(run: argparse.ArgumentParser) -> None:
-    run.add_argument("--input", nargs="+", required=True, metavar="FILE", help=_FILES)
+    run.add_argument("--input", nargs="+", type=_file, required=True, metavar="FILE", help=_FILES)
     run.add_argument("--output", type=_file, metavar="FILE", help="write the results JSON here")
     run.add_argument(
         "--trajectories",
@@ -73,7 +75,9 @@ def _run(run: argparse.ArgumentParser) -> None:
 
 
 def _table(table: argparse.ArgumentParser) -> None:
-    table.add_argument("results", nargs="+", metavar="RESULTS", help="what `run --output` wrote")
+    table.add_argument(
+        "results", nargs="+", type=_file, metavar="RESULTS", help="what `run --output` wrote"
+    )
     table.add_argument(
         "--min-n",
         type=_whole,
@@ -88,7 +92,7 @@ def _table(table: argparse.ArgumentParser) -> None:
 def _plot(plot: argparse.ArgumentParser) -> None:
     kinds = plot.add_subparsers(dest="kind", required=True, metavar="KIND")
     strips = kinds.add_parser("strips", help="the verdicts of one or two trajectories, by step")
-    strips.add_argument("input", metavar="FILE", help=_FILES)
+    strips.add_argument("input", type=_file, metavar="FILE", help=_FILES)
     strips.add_argument(
         "--id",
         action="append",
@@ -99,18 +103,28 @@ def _plot(plot: argparse.ArgumentParser) -> None:
     strips.add_argument("--condition", help="only trajectories of this condition")
     strips.set_defaults(run=commands.plot_strips)
     bars = kinds.add_parser("components", help="the rationalization components of each group")
-    bars.add_argument("input", metavar="RESULTS", help="what `run --output` wrote")
+    bars.add_argument("input", type=_file, metavar="RESULTS", help="what `run --output` wrote")
     bars.set_defaults(run=commands.plot_components)
     for kind in (strips, bars):
-        kind.add_argument("--output", type=_file, required=True, metavar="FILE", help="image file")
+        kind.add_argument(
+            "--output",
+            type=_ending_in(PICTURES),
+            required=True,
+            metavar="FILE",
+            help=f"the picture: {', '.join(PICTURES)}",
+        )
 
 
 def _extract(extract: argparse.ArgumentParser) -> None:
     extract.add_argument(
-        "--input", required=True, metavar="FILE", help=".jsonl, .jsonl.gz, .parquet"
+        "--input", type=_file, required=True, metavar="FILE", help=".jsonl, .jsonl.gz, .parquet"
     )
     extract.add_argument(
-        "--output", type=_file, required=True, metavar="FILE", help=".jsonl or .jsonl.gz"
+        "--output",
+        type=_ending_in((".jsonl", ".jsonl.gz")),
+        required=True,
+        metavar="FILE",
+        help=".jsonl or .jsonl.gz",
     )
     extract.add_argument("--extractor", choices=EXTRACTORS, required=True)
     extract.add_argument("--pattern", help="the regular expression of `--extractor regex`")
@@ -137,5 +151,15 @@ def _fields(text: str) -> tuple[str, ...]:
 
 def _file(text: str) -> str:
     if not text:
-        raise argparse.ArgumentTypeError("an empty name, expected a file")
+        raise argparse.ArgumentTypeError("'' is an empty name, expected a file")
     return text
+
+
+def _ending_in(endings: Sequence[str]) -> Callable[[str], str]:
+    def checked(text: str) -> str:
+        fault = ending_fault(_file(text), endings)
+        if fault:
+            raise argparse.ArgumentTypeError(f"{text[:80]!r}, {fault}")
+        return text
+
+    return checked

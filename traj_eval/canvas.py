@@ -36,6 +36,9 @@ def faults(trajectory: Mapping[str, Any]) -> Iterator[Fault]:
     if not tokens:
         return
     length = len(tokens[0])
+    if not length:
+        yield Fault("canvas_empty", "tokens[0]", "[]", "is empty; expected one token or more")
+        return
     for k, row in enumerate(tokens):
         if len(row) != length:
             message = (
@@ -44,7 +47,7 @@ def faults(trajectory: Mapping[str, Any]) -> Iterator[Fault]:
             )
             yield Fault("canvas_length", f"tokens[{k}]", str(len(row)), message)
             break
-    prompt = trajectory.get("prompt_length", 0)
+    prompt = trajectory.get("prompt_length") or 0
     if prompt > length:
         message = f"got {prompt}; the canvas has {length} tokens"
         yield Fault("prompt_outside", "prompt_length", str(prompt), message)
@@ -79,7 +82,10 @@ def tokens_of(trajectory: Mapping[str, Any], *, only_ints: bool = False) -> Toke
             raise TypeError
     if schema.faults({**trajectory, **_SOUND}) or any(faults(trajectory)):
         raise ValueError
-    return np.frombuffer(flat, np.intc).reshape(len(rows), -1)
+    tokens = np.frombuffer(flat, np.intc).reshape(len(rows), -1)
+    if tokens.min() < 0:
+        raise ValueError
+    return tokens
 
 
 def derived(trajectory: Mapping[str, Any], tokens: Tokens | None = None) -> dict[str, Any]:
@@ -102,7 +108,7 @@ def derived(trajectory: Mapping[str, Any], tokens: Tokens | None = None) -> dict
     """
     tokens = np.array(trajectory["tokens"], np.intc) if tokens is None else tokens
     start, end = trajectory["answer_span"]
-    prompt = trajectory.get("prompt_length", 0)
+    prompt = trajectory.get("prompt_length") or 0
     masked = tokens == trajectory["mask_id"]
     in_answer = masked[:, start:end].sum(axis=1)
     found: dict[str, list[Any]] = {

@@ -24,7 +24,7 @@ def problems(value: Any, file: str, line: int | None) -> list[Problem]:
     found = schema.faults(value)
     if not found:
         found = [*_order(value["steps"]), *_mixed(value["steps"])]
-        if "tokens" in value:
+        if value.get("tokens") is not None:
             found += canvas.faults(value)
     return [
         Problem(

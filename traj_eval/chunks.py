@@ -138,7 +138,7 @@ def _trusted(values: Sequence[Any], only_ints: bool = False) -> _Trusted | None:
     try:
         whole = [
             canvas.derived(value, canvas.tokens_of(value, only_ints=only_ints))
-            if "tokens" in value
+            if value.get("tokens") is not None
             else value
             for value in values
         ]
@@ -166,7 +166,8 @@ def of_values(values: Sequence[Any], numbers: Sequence[int], file: str) -> Chunk
         found = checks.problems(value, file, number)
         problems += found
         if not found:
-            kept.append(canvas.derived(value) if "tokens" in value else value)
+            has_canvas = value.get("tokens") is not None
+            kept.append(canvas.derived(value) if has_canvas else value)
             lines.append(number)
     return Chunk(kept, lay_out(kept) if kept else None, lines, problems)
 

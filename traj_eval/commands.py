@@ -7,7 +7,8 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -64,9 +65,15 @@ def run(args: argparse.Namespace) -> int:
     if blank:
         print(f"{counted(blank, 'blank line')} skipped")
     print(_signature(found["signature"]))
+    _print_notes(found["signature"]["notes"])
     for name in filter(None, (args.output, args.trajectories)):
         print(printable(f"written: {name}"))
     return OK
+
+
+def _print_notes(notes: Iterable[str]) -> None:
+    for note in notes:
+        print(printable(f"note: {note}"), file=sys.stderr)
 
 
 def _write(found: results.Results, rows: Sequence[str], args: argparse.Namespace) -> None:
@@ -95,15 +102,32 @@ def _signature(made: Mapping[str, Any]) -> str:
 
 def table(args: argparse.Namespace) -> int:
     """Print the results table in Markdown."""
-    if overwrites([args.output], args.results):
+    if overwrites([args.output], args.results) or _twice(args.results):
         return USAGE
     read = [results.read(path) for path in args.results]
-    text = tables.markdown(chain.from_iterable(one["groups"] for one in read), args.min_n)
+    groups = list(chain.from_iterable(one["groups"] for one in read))
+    text = tables.markdown(groups, args.min_n)
     if args.output:
         with replacing(args.output) as temporary:
             temporary.write_text(text + "\n", encoding="utf-8", newline="\n")
     print(text)
+    most = max((group["n"] for group in groups), default=0)
+    if most < args.min_n:
+        shown = f"no group has {counted(args.min_n, 'trajectory', 'trajectories')}"
+        print(f"the table has no rows: {shown}, the largest has {most}", file=sys.stderr)
     return OK
+
+
+def _twice(paths: Sequence[str]) -> bool:
+    """Tell, and say, whether a file is given twice."""
+    seen: set[str] = set()
+    for path in paths:
+        real = os.path.realpath(path)
+        if real in seen:
+            print(printable(f"{path} is given twice"), file=sys.stderr)
+            return True
+        seen.add(real)
+    return False
 
 
 def plot_strips(args: argparse.Namespace) -> int:
@@ -113,22 +137,54 @@ def plot_strips(args: argparse.Namespace) -> int:
         return USAGE
     if overwrites([args.output], io.files(args.input)):
         return USAGE
-    found: dict[str, list[Mapping[str, Any]]] = {name: [] for name in args.ids}
-    for trajectory in io.read_trajectories(args.input):
-        fits = args.condition is None or trajectory.get("condition") == args.condition
-        if fits and trajectory["id"] in found:
-            found[trajectory["id"]].append(trajectory)
-    missing = [name for name, those in found.items() if not those]
-    if missing:
-        message = "no such trajectory"
-        raise InvalidInput(
-            [Problem("unknown_id", args.input, None, name, None, None, message) for name in missing]
-        )
+    found = _chosen(args)
+    if len(found) > 2:
+        print(printable(_too_many(found)), file=sys.stderr)
+        return USAGE
     from traj_eval.plots import verdict_strips
 
-    verdict_strips(list(chain.from_iterable(found.values()))[:2], args.output)
+    verdict_strips(found, args.output)
     print(printable(f"written: {args.output}"))
     return OK
+
+
+def _chosen(args: argparse.Namespace) -> list[Mapping[str, Any]]:
+    """Give the trajectories of some ids and, where it is given, a condition; by id, then in order.
+
+    Raises:
+        InvalidInput: an id matches nothing.
+    """
+    found: dict[str, list[Mapping[str, Any]]] = {name: [] for name in args.ids}
+    for trajectory in io.read_trajectories(args.input):
+        if trajectory["id"] in found:
+            found[trajectory["id"]].append(trajectory)
+    chosen, problems = [], []
+    for name, those in found.items():
+        fit = [t for t in those if args.condition in (None, t.get("condition"))]
+        chosen += fit
+        if not fit:
+            message = "no such trajectory"
+            if those:
+                known = ", ".join(_conditions(those)) or "none"
+                message += f" of condition {args.condition}; its conditions: {known}"
+            problems.append(Problem("unknown_id", args.input, None, name, None, None, message))
+    if problems:
+        raise InvalidInput(problems)
+    return chosen
+
+
+def _conditions(trajectories: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(filter(None, (t.get("condition") for t in trajectories))))
+
+
+def _too_many(found: Sequence[Mapping[str, Any]]) -> str:
+    by_id = Counter(t["id"] for t in found)
+    matches = ", ".join(f"{name} matches {n}" for name, n in by_id.items())
+    named = _conditions(found)
+    choose = f"choose with --condition out of {', '.join(named)}"
+    if len(named) < 2:
+        choose = "give fewer ids, or a file that holds fewer of them"
+    return f"--id: {matches}; at most two are drawn: {choose}"
 
 
 def plot_components(args: argparse.Namespace) -> int:
@@ -148,6 +204,9 @@ def extract(args: argparse.Namespace) -> int:
     if (args.extractor == "regex") != (args.pattern is not None):
         print("--pattern goes with --extractor regex, and only with it", file=sys.stderr)
         return USAGE
+    if os.path.isdir(args.input):
+        print(printable(f"--input: {args.input} is a folder, expected a file"), file=sys.stderr)
+        return USAGE
     if overwrites([args.output], io.files(args.input)):
         return USAGE
     from traj_eval.extract import extractor
@@ -162,6 +221,9 @@ def extract(args: argparse.Namespace) -> int:
         filled = fill(args.input, args.output, found, overwrite=args.overwrite, on_bytes=on_bytes)
     n = counted(filled.n, "trajectory", "trajectories")
     print(printable(f"{args.output}: {n}, {filled.decided} of {filled.steps} steps decided"))
+    if filled.kept:
+        kept = counted(filled.kept, "verdict")
+        print(f"{kept} that the file had kept; --overwrite replaces them")
     return OK
 
 
@@ -169,6 +231,7 @@ def validate(args: argparse.Namespace) -> int:
     """Check files."""
     problems: list[Problem] = []
     checked: list[tuple[str, int, int]] = []
+    notes: list[str] = []
     files = io.files(args.files)
     with progress(files, "checking") as on_bytes:
         for path in files:
@@ -176,6 +239,7 @@ def validate(args: argparse.Namespace) -> int:
             for chunk in reader:
                 del chunk  # its memory serves the next one
             problems += reader.found()
+            notes += [f"{path}: {reader.note}"] if reader.note else []
             checked.append((path, len(reader.seen), reader.blank))
     if problems:
         print_problems(problems, args.json)
@@ -184,4 +248,5 @@ def validate(args: argparse.Namespace) -> int:
         skipped = f", {counted(blank, 'blank line')} skipped" if blank else ""
         shown = counted(n, "trajectory", "trajectories")
         print(printable(f"{path}: {shown} checked{skipped}, no problems"))
+    _print_notes(notes)
     return OK

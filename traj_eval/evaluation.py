@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any
 
 from drift_core import __version__
 from drift_core.problems import InvalidInput, Problem
 from drift_core.strict_json import dumps
-from traj_eval import rows
+from traj_eval import masks, rows
 from traj_eval.aggregate import aggregates
 from traj_eval.chunks import Chunk, of_items
 from traj_eval.columns import BLOCK, Builder, Columns
@@ -36,8 +37,8 @@ class Options:
         seed: of the resampling.
 
     Raises:
-        ValueError: a field that does not group, weights that are not three finite numbers, or
-            negative resamples or seed.
+        ValueError: a field that does not group, weights that are not three finite numbers or
+            are negative, or negative resamples or seed.
     """
 
     group_by: tuple[str, ...] = GROUP_FIELDS
@@ -53,10 +54,11 @@ class Options:
             raise ValueError(
                 f"Expected argument `group_by` to be some of {expected} but got {self.group_by}"
             )
-        finite = all(float("-inf") < weight < float("inf") for weight in self.weights)
-        if len(self.weights) != len(WEIGHTS) or not finite:
+        sound = all(0 <= weight < float("inf") for weight in self.weights)
+        if len(self.weights) != len(WEIGHTS) or not sound:
             raise ValueError(
-                f"Expected argument `weights` to be three finite numbers but got {self.weights}"
+                "Expected argument `weights` to be three finite numbers, none below 0, but got "
+                f"{self.weights}"
             )
         for name in ("resamples", "seed"):
             if getattr(self, name) < 0:
@@ -81,6 +83,7 @@ class Evaluator:
         self._builder = Builder()
         self._measures: list[Measures] = []
         self._keys: list[Key] = []
+        self._sources: list[str | None] = []
         self._tally = Tally({})
 
     def add(self, chunk: Chunk) -> None:
@@ -106,16 +109,21 @@ class Evaluator:
         self._measures.append(found)
         named = [columns.named[name] for name in options.group_by]
         self._keys += list(zip(*named, strict=True)) if named else [()] * columns.n
+        self._sources += columns.named["source"]
         if len(self._keys) >= _TALLIED:
             self._count()
 
     def _count(self) -> None:
-        self._tally += Tally.of(self._measures, self._keys)
-        self._measures, self._keys = [], []
+        self._tally += Tally.of(self._measures, self._keys, self._sources)
+        self._measures, self._keys, self._sources = [], [], []
 
 
 def results(
-    tally: Tally, options: Options, sha256: str, found: Sequence[Mapping[str, Any]] = ()
+    tally: Tally,
+    options: Options,
+    sha256: str,
+    found: Sequence[Mapping[str, Any]] = (),
+    notes: Iterable[str | None] = (),
 ) -> Results:
     """Make results of counts.
 
@@ -124,6 +132,7 @@ def results(
         options: that they were made with.
         sha256: of the input.
         found: the rows.
+        notes: what is odd about the input; the first that is not None is kept.
     """
     keys = sorted(tally.groups, key=sort_key)
     total = tally.total
@@ -146,8 +155,20 @@ def results(
             "n": total.n,
             "seed": kept.pop("seed"),
             "options": {name: list(v) if type(v) is tuple else v for name, v in kept.items()},
+            "notes": [*islice(filter(None, notes), 1), *_mixed(tally, options)],
         },
     )
+
+
+def _mixed(tally: Tally, options: Options) -> Iterator[str]:
+    """Say how many groups average over what should not be compared."""
+    mixed = sum(group.sources >= {"canvas", "x0"} for group in tally.groups.values())
+    if mixed:
+        fields = ",".join([*options.group_by, "source"])
+        yield (
+            f"{mixed} of {len(tally.groups)} groups mix the sources canvas and x0, whose verdicts "
+            f"should not be compared: --group-by {fields}"
+        )
 
 
 def evaluate_items(trajectories: Iterable[Any], options: Options) -> Results:
@@ -157,7 +178,10 @@ def evaluate_items(trajectories: Iterable[Any], options: Options) -> Results:
     problems: list[Problem] = []
     evaluator = Evaluator(options, lambda c, m: found.extend(rows.rows(c, m)))
     seen, digest = Identifiers(), hashlib.sha256()
+    note: str | None = None
     for chunk in of_items(trajectories, name):
+        if not seen and chunk.layout is not None:
+            note = masks.note(chunk.layout)
         seen.add(chunk)
         problems += chunk.problems
         if not problems:
@@ -167,4 +191,4 @@ def evaluate_items(trajectories: Iterable[Any], options: Options) -> Results:
     problems += seen.problems(name)
     if problems:
         raise InvalidInput(problems)
-    return results(evaluator.tally(), options, digest.hexdigest(), found)
+    return results(evaluator.tally(), options, digest.hexdigest(), found, [note])

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
 
-_MASK = r"(?:\[MASK\]|<\|?(?:mdm_)?mask(?:_token)?\|?>)"
-_MASKS = re.compile(_MASK, re.I)
+from traj_eval.masks import MASK, MASKS
 
 _CUE = (
     r"(?:\banswer|\bcorrect (?:answer|choice|option))\b[ \t]*(?:is\b[ \t]*:?|:|=)[ \t]*"
@@ -29,19 +28,19 @@ _CUED_LETTER = re.compile(
     re.M,
 )
 _BARE_LETTER = re.compile(
-    rf"\(([A-Ja-j])\)|^[ \t*_]*([A-J])[*_]*(?=[.):]|[ \t]*$|[ \t]*{_MASK})|\*\*([A-J])\*\*", re.M
+    rf"\(([A-Ja-j])\)|^[ \t*_]*([A-J])[*_]*(?=[.):]|[ \t]*$|[ \t]*{MASK})|\*\*([A-J])\*\*", re.M
 )
 
 _NUMBER = re.compile(
     r"(?:(?<![\w)\]])[-+−])?"
     r"(?:(?<!\d)\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,2}(?!\d))?"
 )
-_ENDS_IN_MASK = re.compile(rf"{_MASK}[-+−]?$", re.I)
+_ENDS_IN_MASK = re.compile(rf"{MASK}[-+−]?$", re.I)
 
 _YES_NO = re.compile(
     rf"(?i:{_CUE}){_OPEN}(yes|no)\b"
     rf"|\\boxed\{{\s*(?:\\text\w*\{{)?\s*(yes|no)\b"
-    rf"|\A\W*(yes|no)\b(?=\s*(?:[.,;:!*—–-]|\Z|\n|{_MASK}))"
+    rf"|\A\W*(yes|no)\b(?=\s*(?:[.,;:!*—–-]|\Z|\n|{MASK}))"
     rf"|\b(yes|no)\W*\Z",
     re.I,
 )
@@ -85,7 +84,7 @@ def number(text: str) -> str | None:
     if last is None:
         return None
     before, after = text[: last.start()], text[last.end() :]
-    if _MASKS.match(after) or _ENDS_IN_MASK.search(before[-24:]):
+    if MASKS.match(after) or _ENDS_IN_MASK.search(before[-24:]):
         return None
     value = Decimal(last[0].replace(",", "").replace("−", "-"))
     shortest = format(value, "f")
@@ -159,7 +158,7 @@ def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 def _whole(found: str) -> str | None:
     """Give a text without the spaces around it; None if it is empty or has a mask in it."""
     found = found.strip()
-    return None if not found or _MASKS.search(found) else found
+    return None if not found or MASKS.search(found) else found
 
 
 EXTRACTORS = {"choice": choice, "number": number, "boxed": boxed, "yesno": yesno}

@@ -22,11 +22,13 @@ class Filled:
         n: number of trajectories.
         steps: number of steps whose text was looked at.
         decided: number of these in which a verdict was found.
+        kept: number of steps whose verdict was there already and was kept.
     """
 
     n: int
     steps: int
     decided: int
+    kept: int
 
 
 def fill(
@@ -50,7 +52,7 @@ def fill(
         InvalidInput: with all problems; nothing is written then.
     """
     problems: list[Problem] = []
-    counts = [0, 0, 0]
+    counts = [0, 0, 0, 0]
     with replacing(output) as temporary:
         opened: Any = gzip.open if str(output).endswith(".gz") else open
         with opened(temporary, "wt", encoding="utf-8", newline="\n") as out:
@@ -70,10 +72,12 @@ def fill(
     return Filled(*counts)
 
 
-def _fill(value: Any, extract: Callable[[str], str | None], overwrite: bool) -> tuple[int, int]:
-    """Fill in the verdicts of one trajectory; give how many steps were looked at and decided."""
+def _fill(
+    value: Any, extract: Callable[[str], str | None], overwrite: bool
+) -> tuple[int, int, int]:
+    """Fill in the verdicts of one trajectory; count steps looked at, decided, and left alone."""
     steps = value.get("steps") if isinstance(value, dict) else None
-    looked = decided = 0
+    looked = decided = kept = 0
     for step in steps if isinstance(steps, list) else ():
         if not isinstance(step, dict) or not isinstance(step.get("text"), str):
             continue
@@ -81,7 +85,9 @@ def _fill(value: Any, extract: Callable[[str], str | None], overwrite: bool) -> 
             step["verdict"] = extract(step["text"])
             looked += 1
             decided += step["verdict"] is not None
-    return looked, decided
+        else:
+            kept += 1
+    return looked, decided, kept
 
 
 def _write(out: IO[str], value: Any) -> None:

@@ -205,7 +205,7 @@ def _decoded(rows: Tokens, decode: Decode) -> list[str]:
 
 def _verdicts(texts: Sequence[str], shown: Tokens, view: View) -> list[str | None]:
     if view.extract is not None:
-        return [view.extract(text) for text in texts]
+        return [view.extract(text) or None for text in texts]
     if view.answer_span is None:
         return [None] * len(texts)
     answers = _decoded(shown[:, slice(*view.answer_span)], view.decode)

@@ -159,12 +159,12 @@ def _numbers(mask_id: int) -> Decode:
 def _trajectory(name: str, record: Any, view: View, forced: Mapping[int, int]) -> dict[str, Any]:
     rebuilt = rebuild(record, forced, view.mask_id)
     view = replace(view, answer_span=rebuilt.answer_span)
-    gold = None if record.get("gt_text") is None else str(record["gt_text"])
+    gold = None if record.get("gt_text") is None else str(record["gt_text"]) or None
     x0 = rebuilt.x0 if view.source == "x0" else None
     steps = range(len(rebuilt.canvas))
     found = trajectory(name, gold, steps, rebuilt.canvas, view, x0)
     if view.extract is None and rebuilt.answer_span is not None:
         at_answer = (rebuilt.canvas if x0 is None else x0)[:, slice(*rebuilt.answer_span)]
         for step, tokens in zip(found["steps"], at_answer.tolist(), strict=True):
-            step["verdict"] = rebuilt.answers.get(tuple(tokens), step["verdict"])
+            step["verdict"] = rebuilt.answers.get(tuple(tokens), step["verdict"]) or None
     return found

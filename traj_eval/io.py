@@ -5,24 +5,21 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
 from drift_core.problems import InvalidInput, Problem
-from traj_eval import chunks, keys
+from traj_eval import chunks, damage, keys, masks
 from traj_eval.chunks import Chunk
 from traj_eval.duplicates import Identifiers
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
 CHUNK_BYTES = 1 << 20
 MAX_PROBLEMS = 10_000
-_PRETTY = (
-    "holds JSON over several lines; expected one object per line (`jq -c . FILE` writes it so)"
-)
-
+_ENDINGS = ", ".join(ENDINGS)
 PathLike = str | os.PathLike[str]
 OnBytes = Callable[[int], None]
 
@@ -40,6 +37,7 @@ class Reader:
         blank: blank lines that were skipped so far.
         n_lines: all lines so far.
         problems: what was found so far, at most 10,000 and a note of how many more there are.
+        note: what its masks look like, if they are not as the file says; None if nothing is odd.
         sha256: of the lines, once a whole file was read: the same for a file and its `.gz`; for
             Parquet of the file; empty for a part.
     """
@@ -52,6 +50,7 @@ class Reader:
     blank: int = 0
     n_lines: int = 0
     problems: list[Problem] = field(default_factory=list)
+    note: str | None = None
     sha256: str = ""
 
     def __iter__(self) -> Iterator[Chunk]:
@@ -59,6 +58,8 @@ class Reader:
         more = 0
         for chunk in self._parquet() if self.path.endswith(".parquet") else self._lines():
             self.blank += chunk.blank
+            if self.start == 0 and not self.seen and chunk.layout is not None:
+                self.note = masks.note(chunk.layout)
             self.n_lines += chunk.n_lines
             self.seen.add(chunk)
             room = max(0, MAX_PROBLEMS - len(self.problems))
@@ -68,15 +69,15 @@ class Reader:
                 yield chunk
             del chunk  # its memory serves the next one while it is still in the cache
         if more:
-            self._note("more_problems", None, f"has {more} more problems, which are not listed")
+            message = f"has {more} more problems, which are not listed"
+            self.problems.append(
+                Problem("more_problems", self.path, None, None, None, None, message)
+            )
 
     def found(self) -> list[Problem]:
         """Give everything that is wrong with a file that was read to its end."""
         found = self.problems + self.seen.problems(self.path)
         return found if found or self.seen else [no_trajectories(self.path)]
-
-    def _note(self, code: str, line: int | None, message: str) -> None:
-        self.problems.append(Problem(code, self.path, line, None, None, None, message))
 
     def _parquet(self) -> Iterator[Chunk]:
         from traj_eval import parquet
@@ -95,8 +96,8 @@ class Reader:
             while True:
                 try:
                     lines = next(pieces, [])
-                except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                    self._note("gzip", self.n_lines + 1, _gzip_message(error))
+                except damage.GZIP_ERRORS as error:
+                    self.problems.append(damage.gzip_problem(self.path, error))
                     break
                 if not lines:
                     break
@@ -104,8 +105,11 @@ class Reader:
                     digest.update(b"".join(lines))
                 if self.start == 0 and self.n_lines == 0:
                     lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
-                    if _is_pretty(lines):
-                        self._note("not_json_lines", 1, _PRETTY)
+                    if damage.is_utf16(lines[0]):
+                        self.problems.append(damage.utf16_problem(self.path))
+                        break
+                    if damage.is_pretty(lines):
+                        self.problems.append(damage.pretty_problem(self.path))
                         break
                 yield chunks.of_lines(lines, self.n_lines + 1, self.path)
         self.sha256 = digest.hexdigest() if whole else ""
@@ -150,13 +154,18 @@ def raw_values(path: str, on_bytes: OnBytes | None = None) -> Iterator[tuple[int
         return
     reader, number = Reader(path, on_bytes=on_bytes), 0
     with open(path, "rb", buffering=CHUNK_BYTES) as raw:
-        for lines in reader._pieces(raw):
-            for line in lines:
+        try:
+            for line in chain.from_iterable(reader._pieces(raw)):
                 number += 1
+                if number == 1 and damage.is_utf16(line):
+                    yield 1, damage.utf16_problem(path)
+                    return
                 line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
                 if not line.isspace():
                     value, problem = keys.parse(line, path, number)
                     yield number, problem or value
+        except damage.GZIP_ERRORS as error:
+            yield number + 1, damage.gzip_problem(path, error)
 
 
 def file_sha256(path: str) -> str:
@@ -172,18 +181,6 @@ def no_trajectories(path: str) -> Problem:
     """Give the problem of a file without trajectories."""
     message = "holds no trajectories; expected one a line"
     return Problem("no_trajectories", path, None, None, None, None, message)
-
-
-def _gzip_message(error: Exception) -> str:
-    if isinstance(error, EOFError):
-        return "the compressed file ends too early: it was cut off; copy or make it again"
-    return f"is not a sound gzip file ({error}); copy or make it again"
-
-
-def _is_pretty(lines: list[bytes]) -> bool:
-    """Tell whether a file opens a bracket on its first line and goes on on the next."""
-    filled = [line.strip() for line in lines[:10] if not line.isspace()]
-    return len(filled) > 1 and filled[0] in (b"{", b"[", b"[{")
 
 
 def files(paths: PathLike | Sequence[PathLike]) -> list[str]:
@@ -205,11 +202,11 @@ def files(paths: PathLike | Sequence[PathLike]) -> list[str]:
     for path in (os.fspath(one) for one in given):
         inside = _inside(path) if os.path.isdir(path) else [path]
         if not inside:
-            endings = ", ".join(ENDINGS)
-            message = f"is a folder without trajectory files; expected some of {endings}"
+            message = f"is a folder without trajectory files; expected some of {_ENDINGS}"
             problems.append(Problem("no_files", path, None, None, None, None, message))
         elif not os.path.exists(path):
-            problems.append(Problem("no_file", path, None, None, None, None, "is not there"))
+            message = f"is not there; expected {_ENDINGS}, or a folder of them"
+            problems.append(Problem("no_file", path or "''", None, None, None, None, message))
         found += inside
     seen: set[str] = set()
     for path in found:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from traj_eval import schema
 
 _FIELDS = ("id", "gold", "model", "task", "condition", "source", "mask")
+_CANVAS = ("tokens", "mask_id", "answer_span", "prompt_length")
 _INT32_MAX = 2**31 - 1
 UNKNOWN = -1
 
@@ -113,22 +114,30 @@ def is_regular(layout: Layout, trajectories: Sequence[Trajectory]) -> bool:
         layout: of these trajectories.
         trajectories: the same; what their canvas says is filled in.
     """
-    with_canvas, without = schema.fields().keys(), {*_FIELDS, "steps"}
+    without = {*_FIELDS, "steps"}
     required = schema.document()["required"]
     if layout.n_fields is None or not min(layout.lengths):
         return False
     for t in trajectories:
-        known = with_canvas if "tokens" in t else without
-        if type(t) is not dict or not t.keys() <= known or not all(name in t for name in required):
+        if type(t) is not dict or not all(name in t for name in required):
             return False
-        if type(t["steps"]) is not list or t.get("mask", "?") is None:
+        if type(t["steps"]) is not list:
+            return False
+        if not t.keys() <= without and not _has_sound_rest(t):
             return False
     return _named_are_regular(layout) and _steps_are_regular(layout)
 
 
+def _has_sound_rest(t: Trajectory) -> bool:
+    """Tell whether what comes on top of the plain fields is a canvas, or null and says nothing."""
+    if not t.keys() <= schema.fields().keys():
+        return False
+    return t.get("tokens") is not None or all(t.get(name) is None for name in _CANVAS)
+
+
 def _named_are_regular(layout: Layout) -> bool:
     named = layout.trajectories
-    if not all(named["id"]) or not all(named["mask"]):
+    if not all(named["id"]) or not all(named["mask"]) or "" in named["gold"]:
         return False
     if not set(map(_hashable, named["source"])) <= set(schema.fields()["source"]["enum"]):
         return False
@@ -155,6 +164,8 @@ def _steps_are_regular(layout: Layout) -> bool:
             allowed = allowed - {type(None)}
         if not set(map(type, column)) <= allowed:
             return False
+    if "" in steps["verdict"]:
+        return False
     if "reasoning_committed" in steps:
         committed = layout.committed
         if not 0 <= committed.min() <= committed.max() <= 1:

@@ -91,8 +91,14 @@ def evaluate_items(
 
     Raises:
         ValueError: the two sides have different lengths, a trajectory has another gold than its
-            reference, or trajectories have problems, all of which are listed.
+            reference, an option is not known, or trajectories have problems, all of which are
+            listed.
     """
+    takers = (evaluate_items, evaluate_trajectories)
+    known = dict.fromkeys(name for taker in takers for name in taker.__kwdefaults__ or ())
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise ValueError(f"Expected options out of {', '.join(known)} but got {', '.join(unknown)}")
     items = list(predictions)
     golds = [None] * len(items) if references is None else list(references)
     if len(golds) != len(items):

@@ -18,7 +18,7 @@ from multiprocessing.context import BaseContext
 
 from drift_core import cluster
 from drift_core.problems import InvalidInput, Problem
-from traj_eval import rows
+from traj_eval import damage, rows
 from traj_eval.columns import Columns
 from traj_eval.duplicates import Identifiers
 from traj_eval.evaluation import Evaluator, Options, results
@@ -67,6 +67,7 @@ class Counted:
         problems: what is wrong; the counts say nothing if there is anything.
         n_lines, blank: numbers of all lines and of those that are blank.
         sha256: of the lines; empty if it is not the whole file.
+        note: see `traj_eval.io.Reader`.
     """
 
     path: str
@@ -76,6 +77,7 @@ class Counted:
     n_lines: int
     blank: int
     sha256: str
+    note: str | None
 
 
 def split(path: str, options: Options) -> list[Part]:
@@ -108,6 +110,7 @@ def count(part: Part, on_bytes: OnBytes | None = None) -> Counted:
         reader.n_lines,
         reader.blank,
         reader.sha256,
+        reader.note,
     )
 
 
@@ -214,12 +217,13 @@ def _joined(path: str, parts: Sequence[Counted], sha256: dict[str, str]) -> Coun
         lines += part.n_lines
         blank += part.blank
         tally += part.tally
-        if any(problem.code == "not_json_lines" for problem in part.problems):
+        if any(problem.code in damage.WHOLE_FILE for problem in part.problems):
             break
     problems += seen.problems(path)
     if not problems and not seen:
         problems.append(no_trajectories(path))
-    return Counted(path, tally, seen, problems, lines, blank, sha256.get(path, parts[0].sha256))
+    digest = sha256.get(path, parts[0].sha256)
+    return Counted(path, tally, seen, problems, lines, blank, digest, parts[0].note)
 
 
 def _combined(counted: Sequence[Counted], options: Options) -> Results:
@@ -231,4 +235,4 @@ def _combined(counted: Sequence[Counted], options: Options) -> Results:
         tally += one.tally
     hashes = [one.sha256 for one in counted]
     whole = hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
-    return results(tally, options, whole)
+    return results(tally, options, whole, notes=[one.note for one in counted])

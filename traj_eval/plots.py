@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from drift_core.files import replacing
+from drift_core.files import PICTURES, ending_fault, replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,14 +34,15 @@ def verdict_strips(trajectories: Sequence[Mapping[str, Any]], path: str | os.Pat
 
     Args:
         trajectories: at least one, in the file format; one or two can be read at a glance.
-        path: the picture to write; its ending gives the format, such as `.png` or `.svg`.
+        path: the picture to write; its ending gives the format: `.pdf`, `.png` or `.svg`.
 
     Raises:
         ImportError: matplotlib is not installed.
-        ValueError: no trajectories.
+        ValueError: no trajectories, or another ending.
     """
     if not trajectories:
         raise ValueError("Expected argument `trajectories` to be at least one, but got none")
+    _check_ending(path)
     colours = _wrong_colours(trajectories)
     tracked = [_has_clocks(t["steps"][0]) for t in trajectories]
     heights = [h for track in tracked for h in ((1.0, 0.8) if track else (1.0,))]
@@ -63,15 +64,16 @@ def component_bars(results: Mapping[str, Any], path: str | os.PathLike[str]) -> 
 
     Args:
         results: the results JSON, parsed; its groups have `n`, the means and their intervals.
-        path: the picture to write; its ending gives the format.
+        path: the picture to write, by its ending PDF, PNG or SVG.
 
     Raises:
         ImportError: matplotlib is not installed.
-        ValueError: the results have no groups.
+        ValueError: the results have no groups, or another ending.
     """
     groups = list(results["groups"])
     if not groups:
         raise ValueError("Expected argument `results` to have groups, but it has none")
+    _check_ending(path)
     shared, names = _group_names(groups)
     columns = 2 if max(map(len, names)) < 36 and len(names) > 2 else 1
     figure = _figure(3.7 + 0.22 * -(-len(groups) // columns))
@@ -93,6 +95,12 @@ def component_bars(results: Mapping[str, Any], path: str | os.PathLike[str]) -> 
     _open_frame(axes)
     figure.legend(loc="outside lower center", ncols=columns, frameon=False)
     _save(figure, path)
+
+
+def _check_ending(path: str | os.PathLike[str]) -> None:
+    fault = ending_fault(path, PICTURES)
+    if fault:
+        raise ValueError(f"{os.fspath(path)}: {fault}")
 
 
 def _figure(height: float) -> Figure:

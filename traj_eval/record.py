@@ -11,6 +11,7 @@ Canvases may be torch tensors on any device, numpy arrays or nested lists; torch
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -31,6 +32,11 @@ from traj_eval.frames import (
 
 LLADA_MASK_ID = 126336
 """Number of LLaDA's mask token, `<|mdm_mask|>`."""
+
+_NO_VERDICTS = (
+    "every verdict will be null: pass `extract`, such as extractor('choice') of "
+    "traj_eval.extract, or `answer_span`; or fill verdicts in later: python -m traj_eval extract"
+)
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,8 @@ class Recorder:
             of the canvas: one for all, n of them, or a function of the final canvas as a list of
             tokens. With it the clocks of the commitment are recorded.
         extract: text of the generation → verdict or None; see `traj_eval.extract.extractor`.
-            Without it the text of the answer span is the verdict, once no mask is left in it.
+            Without it the text of the answer span is the verdict, once no mask is left in it;
+            without both there are no verdicts, and a warning says so.
         source: `canvas` reads texts and verdicts from what is written, `x0` from the full
             prediction, in which every mask is filled with the best guess of the step.
         every: record the steps that this number divides, and the last.
@@ -132,6 +139,8 @@ class Recorder:
         self._initial_masks: int | None = None
         self._kept: list[_Frame] = []
         self._latest: _Frame | None = None
+        if extract is None and answer_span is None:
+            warnings.warn(_NO_VERDICTS, stacklevel=2)
 
     def __call__(self, step: int | None, x: Any, logits: Any) -> Any:
         """Record a call of Dream's `generation_tokens_hook_func`.
@@ -269,7 +278,7 @@ def from_history(history: Iterable[Any], tokenizer: Any, **options: Any) -> list
     Example:
         >>> history = [[[7, 9]], [[7, 8]]]
         >>> found = from_history(history, lambda ids: "".join(".ab?"[i - 6] for i in ids),
-        ...                      ids=["q"], prompt_length=1, mask_id=9)
+        ...                      ids=["q"], prompt_length=1, mask_id=9, answer_span=(1, 2))
         >>> [step["text"] for step in found[0]["steps"]]
         ['[MASK]', 'b']
     """

@@ -37,7 +37,7 @@ class Results(Record):
         aggregate: means over all trajectories, with `n`, `defined`, `intervals` and `regimes`.
         groups: the same for each group, after the fields that name it.
         trajectories: one row a trajectory; empty if they are kept elsewhere.
-        signature: what made these numbers: scorer, input_sha256, n, seed, options.
+        signature: what made these numbers: scorer, input_sha256, n, seed, options, notes.
     """
 
     aggregate: Mapping[str, Any]
@@ -82,7 +82,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a results file for what it says of groups.
 
     Raises:
-        InvalidInput: it is not JSON, or not the results of an evaluation.
+        InvalidInput: it is not there, not JSON, or not the results of an evaluation.
     """
     import json
 
@@ -93,6 +93,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise wrong("is not there; expected what `traj_eval run --output` writes") from None
     except ValueError as error:
         raise wrong(
             f"is not JSON: {error}; expected what `traj_eval run --output` writes"

@@ -122,7 +122,8 @@ def _faults(value: Any, schema: Mapping[str, Any], path: str) -> Iterator[Fault]
         yield from _array_faults(value, schema, path)
     elif isinstance(value, str):
         if len(value) < schema.get("minLength", 0):
-            yield Fault("length", path, "''", "is empty; expected text")
+            null = "; write null where there is none" if type(None) in types_of(schema) else ""
+            yield Fault("length", path, "''", f"is empty; expected text{null}")
     elif value is not None and not isinstance(value, bool):
         low, high = schema.get("minimum"), schema.get("maximum")
         if (low is not None and value < low) or (high is not None and value > high):
@@ -135,14 +136,18 @@ def _object_faults(value: Any, schema: Mapping[str, Any], path: str) -> Iterator
     known = schema["properties"]
     for name in value:
         if name not in known:
-            yield Fault("unknown_field", _joined(path, name), escaped(name), _unknown(name, known))
+            message = _misplaced(name, path) or _unknown(name, known)
+            yield Fault("unknown_field", _joined(path, name), escaped(name), message)
     for name in schema["required"]:
         if name not in value:
             yield Fault("missing_field", _joined(path, name), None, _missing(name, known[name]))
-    for name, needed in schema.get("dependentRequired", {}).items():
-        for other in needed if name in value else ():
-            if other not in value:
+    for rule in schema.get("allOf", ()):  # null is the same as not being there
+        (name,) = rule["if"]["required"]
+        for other in rule["then"]["required"] if value.get(name) is not None else ():
+            if value.get(other) is None:
                 message = f"is missing; `{name}` says nothing without it"
+                if other == "tokens":
+                    message += ": put `tokens`, one list of token ids a step, beside `steps`"
                 yield Fault("missing_field", _joined(path, other), None, message)
     for name, inner in known.items():
         if name in value:
@@ -186,6 +191,13 @@ def _wrong_type(value: Any, schema: Mapping[str, Any], path: str) -> Fault:
     if not path and came == "array":
         message += ": one trajectory a line, without brackets or commas around them"
     return Fault("type", path, escaped(value), message)
+
+
+def _misplaced(name: str, path: str) -> str | None:
+    """Say where a field belongs that is in a step and should be beside all of them."""
+    if not path or name not in fields():
+        return None
+    return f"is no field of a step; put `{name}` beside `steps`"
 
 
 def _unknown(name: str, known: Mapping[str, Any]) -> str:

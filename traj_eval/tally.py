@@ -74,17 +74,20 @@ class Group:
     Attributes:
         n: number of trajectories.
         regimes: how many are in each of `REGIMES`.
+        sources: what their texts show.
         distributions: name of the aggregate → values of its metric.
     """
 
     n: int
     regimes: tuple[int, ...]
+    sources: frozenset[str | None]
     distributions: Mapping[str, Distribution]
 
     def __add__(self, other: Group) -> Group:
         return Group(
             self.n + other.n,
             tuple(a + b for a, b in zip(self.regimes, other.regimes, strict=True)),
+            self.sources | other.sources,
             {name: one + other.distributions[name] for name, one in self.distributions.items()},
         )
 
@@ -106,12 +109,15 @@ class Tally:
         return Tally(merged)
 
     @staticmethod
-    def of(measures: Iterable[Measures], keys: Sequence[Key]) -> Tally:
+    def of(
+        measures: Iterable[Measures], keys: Sequence[Key], sources: Sequence[str | None]
+    ) -> Tally:
         """Count what was measured.
 
         Args:
             measures: of some trajectories each.
             keys: the groups of all of them, in order.
+            sources: what the texts of all of them show, in order.
         """
         parts = list(measures)
         if not parts:
@@ -123,6 +129,9 @@ class Tally:
             metric: np.concatenate([part.values[metric] for part in parts])
             for metric in AGGREGATES.values()
         }
+        shown: dict[Key, set[str | None]] = {}
+        for key, source in set(zip(keys, sources, strict=True)):
+            shown.setdefault(key, set()).add(source)
         found = {}
         for key, number in numbers.items():
             rows = group == number
@@ -130,6 +139,7 @@ class Tally:
             found[key] = Group(
                 int(rows.sum()),
                 tuple(regimes.tolist()),
+                frozenset(shown[key]),
                 {name: Distribution.of(values[m][rows]) for name, m in AGGREGATES.items()},
             )
         return Tally(found)
