@@ -40,9 +40,9 @@ def verdict_lines(comparison: Mapping[str, Any]) -> list[str]:
 
 
 def count_line(comparison: Mapping[str, Any]) -> str:
-    """Say how many rows there are, and how many of each system were counted as wrong."""
+    """Say how many rows there are, which system is which, and what was counted as wrong."""
     signature = comparison["signature"]
-    line = f"n = {signature['n']}"
+    line = f"n = {signature['n']}; first: {comparison['a']}, second: {comparison['b']}"
     for side in ("a", "b"):
         if invalid := signature["n_invalid"][side]:
             line += f"; {comparison[side]}: {invalid} missing or invalid and counted as wrong"
@@ -88,8 +88,8 @@ def _metrics(title: str, names: tuple[str, ...], comparison: Mapping[str, Any]) 
             "yes" if by["distinguishable"] else "no",
         )
         rows.append(Row(cells, STRONG if name in (LEADERBOARD_A[0], LEADERBOARD_B[0]) else ""))
-    a, b = comparison["a"], comparison["b"]
-    header = ("metric", a, b, f"{a} − {b}", "95 % interval", "p", "told apart")
+    # Names may be long: what they are called stands above, so that a terminal has room for all.
+    header = ("metric", "first", "second", "first − second", "95 % interval", "p", "told apart")
     return Sheet(title, header, tuple(rows))
 
 
