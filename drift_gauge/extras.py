@@ -27,5 +27,5 @@ def load(module: str, extra: str, then: str = "") -> Any:
         if error.name is None or error.name.split(".")[0] != module.split(".")[0]:
             raise
         raise MissingExtra(
-            f"{module} is not installed: pip install 'reasoning-drift[{extra}]'{then}"
+            f"{module.split('.')[0]} is not installed: pip install 'reasoning-drift[{extra}]'{then}"
         ) from None
