@@ -76,6 +76,13 @@ def test_an_earlier_build_is_replaced_and_nothing_else_is(clone, target, tmp_pat
     assert [path.name for path in other.iterdir()] == ["mine.txt"]
 
 
+def test_an_earlier_build_in_the_clone_is_no_change_of_it(clone, capsys):
+    for _ in range(2):
+        assert cli.main(["hub", "build", str(clone / "out"), "--root", str(clone)]) == 0
+    assert cli.main(["hub", "push", str(clone / "out")]) == 0
+    assert "nothing was sent" in capsys.readouterr().out
+
+
 def test_only_a_clean_clone_is_pushed(clone, target, tmp_path, capsys):
     (clone / "LICENSE").write_text("mine")
     assert cli.main(["hub", "build", str(target), "--root", str(clone)]) == 0

@@ -82,7 +82,7 @@ def build(root: Path, target: Path, owner: str = OWNER, wheel: bool = False) -> 
     if target.exists() and not (target / RECORD).is_file() and any(target.iterdir()):
         message = "holds something else than an earlier build; name a new or empty folder"
         raise FileExistsError(17, message, str(target))
-    state = _state(root)  # before anything is written, perhaps into the clone
+    state = _state(root, target)  # before anything is written, perhaps into the clone
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".hub-build-", dir=target.parent) as temporary:
         made = Path(temporary) / "hub"
@@ -190,8 +190,8 @@ def _wheel(root: Path, target: Path) -> str:
     return found.name
 
 
-def _state(root: Path) -> _State:
-    """Give the commit of a clone and the files that differ from it."""
+def _state(root: Path, target: Path) -> _State:
+    """Give the commit of a clone and the files that differ from it, but for an earlier build."""
 
     def git(*arguments: str) -> str | None:
         try:
@@ -205,7 +205,10 @@ def _state(root: Path) -> _State:
     status = git("status", "--porcelain", "--untracked-files=normal")
     if commit is None or status is None:
         return None, ()
-    return commit.strip(), tuple(line[3:] for line in status.splitlines())
+    changed = [line[3:] for line in status.splitlines()]
+    return commit.strip(), tuple(
+        name for name in changed if target.resolve() != (root / name).resolve()
+    )
 
 
 def _yaml(value: Any) -> str:
