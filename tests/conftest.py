@@ -1,5 +1,6 @@
 """Every test process has its own Hugging Face caches and no network."""
 
+import gc
 import importlib.util
 import os
 import tempfile
@@ -22,6 +23,12 @@ ROOT = Path(__file__).resolve().parents[1]
 def root() -> Path:
     """Folder of the repository."""
     return ROOT
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loaded_by_now() -> None:
+    """Put aside what is loaded: older versions of Arrow search all objects at every chunk."""
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
