@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
+from drift_core import extras
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 WORKERS = 2
 _RETRIES = 2
-
-
-class MissingExtra(OSError):
-    """A package is not installed that an optional part needs."""
 
 
 def mapped(
@@ -27,21 +25,17 @@ def mapped(
         workers: number of processes.
 
     Raises:
-        MissingExtra: Dask is not installed.
+        drift_core.extras.MissingExtra: Dask is not installed.
     """
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError:
-        message = "needs Dask: pip install 'reasoning-drift[dask]'"
-        raise MissingExtra(0, message, "--engine dask") from None
-    cluster = LocalCluster(
+    distributed = extras.load("distributed", "dask")
+    cluster = distributed.LocalCluster(
         n_workers=workers,
         threads_per_worker=1,
         processes=True,
         dashboard_address=None,
         host="127.0.0.1",
     )
-    with cluster, Client(cluster) as client:
+    with cluster, distributed.Client(cluster) as client:
         futures = [client.submit(function, item, pure=False, retries=_RETRIES) for item in items]
         for future in futures:
             yield future.result()

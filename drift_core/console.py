@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from drift_core.extras import MissingExtra
 from drift_core.problems import InvalidInput, Problem, printable
 from drift_core.strict_json import dumps
 
@@ -19,7 +20,7 @@ _WIDEST = 10_000
 
 
 def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
-    """Run a command; bad input and files that cannot be written are told without a traceback.
+    """Run a command; bad input, files that cannot be written and missing extras are told in words.
 
     Args:
         run: takes the parsed arguments and gives an exit code.
@@ -37,6 +38,8 @@ def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) 
         return code
     except InvalidInput as error:
         print_problems(error.problems)
+    except MissingExtra as error:
+        print(printable(str(error)), file=sys.stderr)
     except BrokenPipeError:
         # Whoever reads has seen enough; nothing more may be written when the process ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 
-from drift_core.console import PROBLEMS, guarded
-from drift_core.problems import printable
+from drift_core.console import guarded
 from drift_gauge import arguments, measuring
-from drift_gauge.extras import MissingExtra
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -30,10 +27,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    try:
-        measuring.check_files(args)
-        code: int = args.run(args)
-        return code
-    except MissingExtra as error:
-        print(printable(str(error)), file=sys.stderr)
-        return PROBLEMS
+    measuring.check_files(args)
+    code: int = args.run(args)
+    return code

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from drift_core.console import OK, PROBLEMS, counted, overwrites, print_json, print_problems
+from drift_core.extras import MissingExtra
 from drift_gauge import bless as blessing
 from drift_gauge import demo as story
 from drift_gauge import gate as gating
@@ -17,7 +18,6 @@ from drift_gauge import measuring, show
 from drift_gauge.anchor import Anchor
 from drift_gauge.drift import DriftReport, reading_of
 from drift_gauge.effector_drift import effector_drift_of, load_effector_anchor, reach_of
-from drift_gauge.extras import MissingExtra
 from drift_gauge.golden import BASELINE_PATH, GoldenReport, load_baseline, regressions
 from drift_gauge.ledger import EffectLedger
 from drift_gauge.notes import NO_DRIFT_SECTION, UNCHECKED, other_golden_set

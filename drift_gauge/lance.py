@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from drift_core import extras
 from drift_core.problems import InvalidInput, escaped
-from drift_gauge import extras
 from drift_gauge.documents import problem
 from drift_gauge.ranking import Embed
 

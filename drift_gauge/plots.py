@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from drift_core import extras
 from drift_core.files import PICTURES, ending_fault, replacing
 from drift_core.problems import InvalidInput
-from drift_gauge import extras
 from drift_gauge.documents import problem
 from drift_gauge.effector_drift import EffectorDriftReport
 from drift_gauge.history import Reading

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from drift_gauge import extras
+from drift_core import extras
 from drift_gauge.ranking import Matrix, unit_rows
 
 _EXTRA = "embeddings"

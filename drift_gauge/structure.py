@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from drift_gauge import extras
+from drift_core import extras
 
 _DENSE = 300  # nodes up to which all eigenvalues are computed
 _EXTRA = "structure"

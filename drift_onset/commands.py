@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from drift_core import extras
 from drift_core.console import (
     OK,
     PROBLEMS,
@@ -47,8 +47,8 @@ def score(args: argparse.Namespace) -> int:
     outputs = [args.output, args.table, args.html]
     if overwrites(outputs, [args.gold, args.predictions]):
         return USAGE
-    if args.plots and not has_plots():
-        return PROBLEMS
+    if args.plots:  # said before the work is done
+        extras.load("matplotlib", "plots")
     pairs = _pairs(args, args.on_invalid)
     options = {"on_invalid": args.on_invalid, "resamples": args.resamples, "seed": args.seed}
     with ExitStack() as whole:  # no file, unless all can be made
@@ -97,16 +97,6 @@ def _pictures(
         return []
     drawn = plots.write(plots.score_plots(made, found), Path(args.plots))
     return [str(path) for path in drawn]
-
-
-def has_plots() -> bool:
-    """Tell whether matplotlib is installed, and say what to install if it is not."""
-    from drift_onset.views import plots
-
-    if importlib.util.find_spec("matplotlib") is not None:
-        return True
-    print(plots.MISSING, file=sys.stderr)
-    return False
 
 
 def write_text(path: Path, text: str) -> None:

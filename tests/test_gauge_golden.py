@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from drift_core import extras
 from drift_core.problems import InvalidInput, Problem
-from drift_gauge import corpus, drift, extras, golden, lance, retrievers
+from drift_gauge import corpus, drift, golden, lance, retrievers
 from drift_gauge.constitution import CONSTITUTION_PATH, constitution_fingerprint
 from drift_gauge.golden import GoldenQuery
 from drift_gauge.ranking import MatrixRetriever

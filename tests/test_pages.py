@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import random
 import re
 import struct
+import sys
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -229,12 +229,7 @@ def test_details_against_loops():
 
 
 def test_plots_name_the_extra_where_it_is_missing(sources, tmp_path, capsys, monkeypatch):
-    find = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util,
-        "find_spec",
-        lambda name, *rest: None if name == "matplotlib" else find(name, *rest),
-    )
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert cli.main(["score", *sources, "--plots", str(tmp_path / "plots")]) == 1
     assert "pip install 'reasoning-drift[plots]'" in capsys.readouterr().err
     assert not (tmp_path / "plots").exists()

@@ -3,14 +3,13 @@
 import json
 import os
 import sys
-import types
 from pathlib import Path
 
 import pytest
 import slow_trajectories as slow
 
 from drift_core import console
-from traj_eval import evaluate_trajectories
+from traj_eval import evaluate_trajectories, extract, plots
 from traj_eval.__main__ import main
 
 DEMO = "examples/synthetic_demo.jsonl"
@@ -275,30 +274,25 @@ def test_what_is_odd_about_the_input_is_said_beside_the_numbers(tmp_path, capsys
 
 
 @pytest.fixture
-def other_half(monkeypatch):
-    """The plots and extractors have tests of their own; here it counts what they are given."""
+def drawn(monkeypatch):
+    """What the plots are given; they draw it as well."""
     calls = []
-    plots, extract = types.ModuleType("traj_eval.plots"), types.ModuleType("traj_eval.extract")
-    plots.verdict_strips = lambda trajectories, path: calls.append((trajectories, path))
-    plots.component_bars = lambda results, path: calls.append((results, path))
+    for name in ("verdict_strips", "component_bars"):
+        draw = getattr(plots, name)
 
-    def extractor(name, pattern=None):
-        if pattern == "(":
-            raise ValueError("unbalanced")
-        calls.append((name, pattern))
-        return lambda text: text[-1] if text[-1] in "ABCD" else None
+        def spy(what, path, draw=draw):
+            calls.append((what, path))
+            draw(what, path)
 
-    extract.extractor = extractor
-    monkeypatch.setitem(sys.modules, "traj_eval.plots", plots)
-    monkeypatch.setitem(sys.modules, "traj_eval.extract", extract)
+        monkeypatch.setattr(plots, name, spy)
     return calls
 
 
-def test_plots_are_given_what_they_draw(tmp_path, other_half, capsys):
+def test_plots_are_given_what_they_draw(tmp_path, drawn, capsys):
     image = str(tmp_path / "p.png")
     strips = ["plot", "strips", DEMO, "--output", image]
     assert main([*strips, "--id", "oscillation-1", "--id", "genuine-0"]) == 0
-    trajectories, path = other_half.pop()
+    trajectories, path = drawn.pop()
     assert [t["id"] for t in trajectories] == ["oscillation-1", "genuine-0"]
     assert path == image
     assert main([*strips, "--id", "genuine-0", "--id", "gone", "--condition", "genuine"]) == 1
@@ -326,19 +320,31 @@ def test_plots_are_given_what_they_draw(tmp_path, other_half, capsys):
     assert main([*strips, "--id", "q", "--condition", "a"]) == 2
     expected = f"--id: q matches 3; {most}: give fewer ids, or a file that holds fewer of them\n"
     assert capsys.readouterr().err == expected
-    assert not other_half
+    assert not drawn
     assert main([*strips, "--id", "q", "--id", "r", "--condition", "b"]) == 0
-    assert [(t["id"], t["condition"]) for t in other_half.pop()[0]] == [("q", "b"), ("r", "b")]
+    assert [(t["id"], t["condition"]) for t in drawn.pop()[0]] == [("q", "b"), ("r", "b")]
     assert main([*strips, "--id", "r"]) == 0
-    assert [t["condition"] for t in other_half.pop()[0]] == ["a", "b"]
+    assert [t["condition"] for t in drawn.pop()[0]] == ["a", "b"]
     results = str(tmp_path / "results.json")
     assert main(["run", "--input", DEMO, "--output", results]) == 0
     assert main(["plot", "components", results, "--output", image]) == 0
-    found, _ = other_half.pop()
+    found, _ = drawn.pop()
     assert found == json.loads(Path(results).read_text())
 
 
-def test_extract_fills_in_verdicts(tmp_path, other_half, capsys):
+def test_a_plot_without_its_library_is_told_in_words(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    image = tmp_path / "p.png"
+    strips = ["plot", "strips", DEMO, "--id", "genuine-0", "--output", str(image)]
+    assert main(strips) == 1
+    told = capsys.readouterr().err
+    assert told == "matplotlib is not installed: pip install 'reasoning-drift[plots]'\n"
+    assert not image.exists()
+
+
+def test_extract_fills_in_verdicts(tmp_path, capsys, monkeypatch):
+    asked, real = [], extract.extractor
+    monkeypatch.setattr(extract, "extractor", lambda *of: asked.append(of) or real(*of))
     source, output = tmp_path / "t.jsonl", tmp_path / "out.jsonl.gz"
     lines = [json.loads(line) for line in Path(DEMO).read_text().splitlines()[10:]]
     bare = json.loads(json.dumps(lines))
@@ -348,7 +354,7 @@ def test_extract_fills_in_verdicts(tmp_path, other_half, capsys):
     source.write_text("\n".join(map(json.dumps, [*bare[:1], *bare[1:]])) + "\n\n")
     command = ["extract", "--input", str(source), "--output", str(output), "--extractor"]
     assert main([*command, "choice"]) == 0
-    assert other_half == [("choice", None)]
+    assert asked == [("choice", None)]
     assert capsys.readouterr().out.splitlines() == [
         f"{output}: 5 trajectories, 35 of 35 steps decided",
         "5 verdicts that the file had kept; --overwrite replaces them",

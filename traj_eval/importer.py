@@ -24,6 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from drift_core import extras
 from drift_core.problems import InvalidInput, Problem, escaped
 from traj_eval.decoding_record import BadRecord, rebuild
 from traj_eval.frames import MASK, Decode, Extract, View, text_decoder, trajectory
@@ -46,7 +47,7 @@ def import_decoding_records(
         One trajectory a file; the id is the name of the file without its ending.
 
     Raises:
-        ImportError: torch is not installed.
+        MissingExtra: an ImportError; torch is not installed.
         InvalidInput: a file is not such a record; all of them are named.
         OSError: there is no such file or folder.
     """
@@ -90,7 +91,7 @@ def iter_decoding_records(
         Trajectories in the order of the file names.
 
     Raises:
-        ImportError: torch is not installed.
+        MissingExtra: an ImportError; torch is not installed.
         InvalidInput: after the last file, if any of them is not such a record.
         OSError: there is no such file or folder.
     """
@@ -130,12 +131,7 @@ def _files(path: Path) -> list[Path]:
 
 def _loader() -> Callable[[Path], Any]:
     """Give a function that reads a torch file without running code from it."""
-    try:
-        import torch
-    except ImportError:
-        raise ImportError(
-            "reading decoding records needs torch: pip install 'reasoning-drift[torch]'"
-        ) from None
+    torch = extras.load("torch", "torch")
 
     def load(path: Path) -> Any:
         try:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from drift_core import extras
 from drift_core.files import PICTURES, ending_fault, replacing
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def verdict_strips(trajectories: Sequence[Mapping[str, Any]], path: str | os.Pat
         path: the picture to write; its ending gives the format: `.pdf`, `.png` or `.svg`.
 
     Raises:
-        ImportError: matplotlib is not installed.
+        MissingExtra: an ImportError; matplotlib is not installed.
         ValueError: no trajectories, or another ending.
     """
     if not trajectories:
@@ -67,7 +68,7 @@ def component_bars(results: Mapping[str, Any], path: str | os.PathLike[str]) -> 
         path: the picture to write, by its ending PDF, PNG or SVG.
 
     Raises:
-        ImportError: matplotlib is not installed.
+        MissingExtra: an ImportError; matplotlib is not installed.
         ValueError: the results have no groups, or another ending.
     """
     groups = list(results["groups"])
@@ -104,13 +105,10 @@ def _check_ending(path: str | os.PathLike[str]) -> None:
 
 
 def _figure(height: float) -> Figure:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError(
-            "drawing needs matplotlib: pip install 'reasoning-drift[plots]'"
-        ) from None
-    return Figure(figsize=(_WIDTH, height), layout="constrained")
+    figure: Figure = extras.load("matplotlib.figure", "plots").Figure(
+        figsize=(_WIDTH, height), layout="constrained"
+    )
+    return figure
 
 
 def _save(figure: Figure, path: str | os.PathLike[str]) -> None:

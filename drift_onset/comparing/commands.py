@@ -10,10 +10,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drift_core.console import OK, PROBLEMS, USAGE, overwrites, print_json, waiting
+from drift_core import extras
+from drift_core.console import OK, USAGE, overwrites, print_json, waiting
 from drift_core.files import replacing, write_json
 from drift_core.problems import printable
-from drift_onset.commands import has_plots, write_text, written
+from drift_onset.commands import write_text, written
 
 if TYPE_CHECKING:
     from drift_onset.views.sheets import Sheet
@@ -90,8 +91,8 @@ def rank(args: argparse.Namespace) -> int:
     reports = [str(path) for path in Path(args.folder).glob("*.json")]
     if overwrites(args.output, [*reports, *filter(None, [args.gold])]):
         return USAGE
-    if args.plots and not has_plots():
-        return PROBLEMS
+    if args.plots:
+        extras.load("matplotlib", "plots")
     boards = ranking.rank(args.folder, args.gold)
     made = boards.to_dict()
     with ExitStack() as whole:

@@ -26,11 +26,7 @@ def from_inspect(args: argparse.Namespace) -> int:
         return USAGE
     if overwrites([args.output], args.logs):
         return USAGE
-    try:
-        found = reading.read(args.logs[0])
-    except ModuleNotFoundError as error:
-        print(error, file=sys.stderr)
-        return PROBLEMS
+    found = reading.read(args.logs[0])
     if found.unanswered:
         print_problems(found.unanswered)
         if args.on_invalid == "error":

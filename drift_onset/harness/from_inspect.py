@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from drift_core import extras
 from drift_core.problems import InvalidInput, Problem, escaped
 from drift_onset import schema
 from drift_onset.answers import Answer
@@ -41,15 +42,11 @@ def read(path: str) -> FromLog:
     Raises:
         InvalidInput: no log, one of another task or with hidden constraints, one that is not
             finished, a scenario that stands in it twice.
-        ModuleNotFoundError: inspect-ai is not installed.
+        MissingExtra: an ImportError; inspect-ai is not installed.
     """
-    try:
-        from inspect_ai.log import read_eval_log
+    read_eval_log = extras.load("inspect_ai.log", "inspect").read_eval_log
+    from drift_onset.harness import inspect_task
 
-        from drift_onset.harness import inspect_task
-    except ModuleNotFoundError as error:
-        wanted = "reading a log needs inspect-ai: pip install 'reasoning-drift[inspect]'"
-        raise ModuleNotFoundError(wanted) from error
     if not Path(path).is_file():
         what = "is a folder" if Path(path).is_dir() else "does not exist"
         raise InvalidInput([_problem("file_missing", path, f"{what}; {_EXPECTED}")])

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("svg", "png")
-MISSING = "plots need matplotlib: pip install 'reasoning-drift[plots]'"
 _BLUE, _GREY = "#2563b0", "#808080"
 _SETTINGS = {"svg.hashsalt": "reasoning-drift", "svg.fonttype": "none"}
 

@@ -1,4 +1,4 @@
-"""Optional libraries: imported where they are used, and named when they are missing."""
+"""Optional libraries: imported where they are used; commands say in words which one is missing."""
 
 from __future__ import annotations
 
