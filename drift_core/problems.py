@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -29,6 +30,11 @@ class Problem:
     column: str | None
     value: str | None
     message: str
+
+    @classmethod
+    def of_file(cls, code: str, file: str | os.PathLike[str], message: str) -> Problem:
+        """Give a fault that is no single row's."""
+        return cls(code, os.fspath(file), None, None, None, None, message)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the fields in their order."""

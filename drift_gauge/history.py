@@ -98,11 +98,7 @@ def load_history(path: json_lines.Path) -> tuple[list[Reading], list[Problem]]:
     lines, torn = json_lines.read(path)
     problems = [p for number, row in lines for p in _problems(path, number, row)]
     if not lines:
-        problems.append(
-            Problem(
-                "no_readings", str(path), None, None, None, None, "expected a reading, got none"
-            )
-        )
+        problems.append(Problem.of_file("no_readings", path, "expected a reading, got none"))
     if problems:
         raise InvalidInput(problems)
     return [_reading(row) for _, row in lines], torn
@@ -206,7 +202,7 @@ def calibrate(readings: Sequence[Reading], quantile: float = 0.95) -> Calibratio
     observed = [reading.drift for reading in same if math.isfinite(reading.drift)]
     if not observed:
         message = "every D is ∞, expected a reading with a finite D"
-        raise InvalidInput([Problem("no_readings", "<readings>", None, None, None, None, message)])
+        raise InvalidInput([Problem.of_file("no_readings", "<readings>", message)])
     theta = float(np.quantile(observed, quantile))
     infinite = len(same) - len(observed)
     return Calibration(theta, quantile, len(observed), infinite, len(readings) - len(same))

@@ -93,7 +93,7 @@ def check(root: Path) -> Iterator[Problem]:
     for path in (root / CARD, root / SOURCE):
         if path.is_file():
             for message in _differences(path):
-                yield Problem("card_content", str(path), None, None, None, None, message)
+                yield Problem.of_file("card_content", path, message)
 
 
 def _differences(path: Path) -> Iterator[str]:
@@ -135,11 +135,11 @@ def advice(root: Path) -> Iterator[str]:
     """Say what `load_dataset` would do wrong with a folder that is right in itself."""
     if not (root / CARD).is_file():
         yield (
-            f"{root}: has no {CARD}; without its front matter load_dataset merges test_blind into "
+            f"has no {CARD}; without its front matter load_dataset merges test_blind into "
             f"test and types nothing. Copy {SOURCE} there, or use reasoning_drift.load."
         )
     if root.resolve().name == "reasoning_drift":
         yield (
-            f"{root}: a folder of this name holds a file of its own name, which load_dataset from "
+            "a folder of this name holds a file of its own name, which load_dataset from "
             "datasets 4 on refuses as a script. Rename the folder, or use reasoning_drift.load."
         )

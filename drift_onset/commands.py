@@ -148,7 +148,7 @@ def validate(args: argparse.Namespace) -> int:
         for path, n in checked:
             print(printable(f"{path}: {counted(n, 'row')} checked, no problems"))
         for text in card.advice(Path(args.root)) if args.kind == "repository" else ():
-            print(printable(text))
+            print(printable(f"{args.root}: {text}"))
     return OK
 
 

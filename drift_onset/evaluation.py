@@ -31,7 +31,7 @@ def _table(source: Any, name: str, missing_items: bool = False) -> pa.Table:
     try:
         return as_table(source, missing_items=missing_items)
     except TypeError as error:
-        raise InvalidInput([Problem("type", name, None, None, None, None, str(error))]) from None
+        raise InvalidInput([Problem.of_file("type", name, str(error))]) from None
 
 
 def _check_whole(name: str, value: Any, highest: int) -> None:
@@ -129,7 +129,7 @@ def rows_to_pairs(references: Any, predictions: Any, on_invalid: str = "error") 
     by_id = all("scenario_id" in table.column_names for table in (gold, answers))
     if gold.num_rows != answers.num_rows and not (by_id and on_invalid == "incorrect"):
         message = f"{answers.num_rows} predictions for {gold.num_rows} references"
-        fault = Problem("row_count", "<predictions>", None, None, None, None, message)
+        fault = Problem.of_file("row_count", "<predictions>", message)
         raise InvalidInput([fault])
     left = read_table(gold, "state", "<references>")
     right = read_table(

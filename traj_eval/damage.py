@@ -38,7 +38,7 @@ def is_utf16(line: bytes) -> bool:
 def utf16_problem(path: str) -> Problem:
     """Say that a file has two or four bytes a character."""
     message = "is UTF-16 or UTF-32; save the file as UTF-8"
-    return Problem("utf_16", path, None, None, None, None, message)
+    return Problem.of_file("utf_16", path, message)
 
 
 def is_pretty(lines: list[bytes]) -> bool:

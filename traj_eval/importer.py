@@ -125,7 +125,7 @@ def _files(path: Path) -> list[Path]:
     files = sorted(path.glob(f"*{ENDING}"))
     if not files:
         message = f"a folder without files that end in {ENDING}"
-        raise InvalidInput([Problem("no_files", str(path), None, None, None, None, message)])
+        raise InvalidInput([Problem.of_file("no_files", path, message)])
     return files
 
 

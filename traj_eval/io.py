@@ -70,9 +70,7 @@ class Reader:
             del chunk  # its memory serves the next one while it is still in the cache
         if more:
             message = f"has {more} more problems, which are not listed"
-            self.problems.append(
-                Problem("more_problems", self.path, None, None, None, None, message)
-            )
+            self.problems.append(Problem.of_file("more_problems", self.path, message))
 
     def found(self) -> list[Problem]:
         """Give everything that is wrong with a file that was read to its end."""
@@ -180,7 +178,7 @@ def file_sha256(path: str) -> str:
 def no_trajectories(path: str) -> Problem:
     """Give the problem of a file without trajectories."""
     message = "holds no trajectories; expected one a line"
-    return Problem("no_trajectories", path, None, None, None, None, message)
+    return Problem.of_file("no_trajectories", path, message)
 
 
 def files(paths: PathLike | Sequence[PathLike]) -> list[str]:
@@ -203,17 +201,17 @@ def files(paths: PathLike | Sequence[PathLike]) -> list[str]:
         inside = _inside(path) if os.path.isdir(path) else [path]
         if not inside:
             message = f"is a folder without trajectory files; expected some of {_ENDINGS}"
-            problems.append(Problem("no_files", path, None, None, None, None, message))
+            problems.append(Problem.of_file("no_files", path, message))
         elif not os.path.exists(path):
             message = f"is not there; expected {_ENDINGS}, or a folder of them"
-            problems.append(Problem("no_file", path or "''", None, None, None, None, message))
+            problems.append(Problem.of_file("no_file", path or "''", message))
         found += inside
     seen: set[str] = set()
     for path in found:
         real = os.path.realpath(path)
         if real in seen:
             message = "is read twice; its trajectories would count twice"
-            problems.append(Problem("same_file", path, None, None, None, None, message))
+            problems.append(Problem.of_file("same_file", path, message))
         seen.add(real)
     if problems:
         raise InvalidInput(problems)

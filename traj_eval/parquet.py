@@ -34,13 +34,13 @@ def rows(path: str, on_bytes: Callable[[int], None] | None = None) -> Iterator[d
         import pyarrow.parquet
     except ImportError:
         message = "is Parquet, which needs pyarrow: pip install pyarrow"
-        raise InvalidInput([Problem("no_pyarrow", path, None, None, None, None, message)]) from None
+        raise InvalidInput([Problem.of_file("no_pyarrow", path, message)]) from None
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
             yield from _rows(file, on_bytes)
     except pyarrow.lib.ArrowException as error:
         message = f"is not a sound Parquet file: {str(error).splitlines()[0]}"
-        raise InvalidInput([Problem("parquet", path, None, None, None, None, message)]) from None
+        raise InvalidInput([Problem.of_file("parquet", path, message)]) from None
 
 
 def _rows(file: Any, on_bytes: Callable[[int], None] | None) -> Iterator[dict[str, Any]]:

@@ -89,7 +89,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     from drift_core.problems import InvalidInput, Problem
 
     def wrong(message: str) -> InvalidInput:
-        return InvalidInput([Problem("results", str(path), None, None, None, None, message)])
+        return InvalidInput([Problem.of_file("results", path, message)])
 
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))

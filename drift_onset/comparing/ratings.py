@@ -97,7 +97,7 @@ def _repeated(paths: Sequence[str]) -> list[Problem]:
         real = os.path.realpath(path)
         if real in seen:
             message = f"is the same file as {seen[real]}; expected one file a rater"
-            problems.append(Problem("duplicate_rater", path, None, None, None, None, message))
+            problems.append(Problem.of_file("duplicate_rater", path, message))
         seen.setdefault(real, path)
     return problems
 
@@ -131,7 +131,7 @@ def _apart(loaded: Sequence[Loaded]) -> list[Problem]:
     ids = [set(one.states.ids.to_pylist()) for one in loaded]
     message = "has no scenario in common with any other rater"
     return [
-        Problem("unknown_scenario", one.name, None, None, None, None, message)
+        Problem.of_file("unknown_scenario", one.name, message)
         for k, one in enumerate(loaded)
         if not any(ids[k] & other for at, other in enumerate(ids) if at != k)
     ]

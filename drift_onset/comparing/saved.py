@@ -83,7 +83,7 @@ def _value(metric: str, value: Any, interval: Any) -> Iterator[str]:
 
 def invalid(path: Path, message: str, code: str = "report_content") -> InvalidInput:
     """Give the error for one report."""
-    return InvalidInput([Problem(code, str(path), None, None, None, None, message)])
+    return InvalidInput([Problem.of_file(code, path, message)])
 
 
 def mismatches(path: Path, report: dict[str, Any], expected: dict[str, Any], whose: str) -> None:

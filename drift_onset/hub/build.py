@@ -120,13 +120,9 @@ def checksums(target: Path) -> dict[str, str]:
 
 def _check(root: Path) -> Iterator[Problem]:
     """Give what keeps a clone from being built."""
-
-    def problem(code: str, path: Path, message: str) -> Problem:
-        return Problem(code, str(path), None, None, None, None, message)
-
     if not (root / repository.MANIFEST).is_file():
         message = f"is no clone of the benchmark, it has no {repository.MANIFEST}; give --root"
-        yield problem("file_missing", root, message)
+        yield Problem.of_file("file_missing", root, message)
         return
     yield from repository.check(root)[1]
     modules = [path.parent for path in sorted(root.glob("metric/*/README.md"))]
@@ -134,12 +130,16 @@ def _check(root: Path) -> Iterator[Problem]:
     needed += [module / name for module in modules for name in ("app.py", _REQUIREMENTS)]
     for path in needed:
         if not path.is_file():
-            yield problem("file_missing", path, "is missing; a repository of the Hub needs it")
+            yield Problem.of_file(
+                "file_missing", path, "is missing; a repository of the Hub needs it"
+            )
     for path in sorted(root.glob("metric/*/*.py")):
         try:
             ast.parse(path.read_bytes())
         except (SyntaxError, ValueError) as error:
-            yield problem("python_invalid", path, f"is no Python: {escaped(str(error))[1:-1]}")
+            yield Problem.of_file(
+                "python_invalid", path, f"is no Python: {escaped(str(error))[1:-1]}"
+            )
 
 
 def _build(root: Path, target: Path, owner: str, wheel: bool, state: _State) -> Build:

@@ -26,10 +26,10 @@ def check(target: Path) -> tuple[Build | None, list[Problem]]:
         message = (
             f"cannot be read: {error.strerror}; expected what `reasoning-drift hub build` made"
         )
-        return None, [_problem("file_missing", target / RECORD, message)]
+        return None, [Problem.of_file("file_missing", target / RECORD, message)]
     except ValueError as error:
         message = f"{escaped(str(error), 200)[1:-1]}; {_AGAIN}"
-        return None, [_problem("json_invalid", target / RECORD, message)]
+        return None, [Problem.of_file("json_invalid", target / RECORD, message)]
     problems = [*_state(target, built), *_files(target, built)]
     for one in built.repositories:
         if one.type == "dataset":
@@ -92,22 +92,18 @@ def files(target: Path, one: Repository) -> list[tuple[str, int]]:
     return [(path.relative_to(folder).as_posix(), path.stat().st_size) for path in found]
 
 
-def _problem(code: str, path: Path, message: str) -> Problem:
-    return Problem(code, str(path), None, None, None, None, message)
-
-
 def _state(target: Path, built: Build) -> Iterator[Problem]:
     path = target / RECORD
     if built.version != __version__:
         message = f"built by version {built.version}, this is {__version__}; {_AGAIN}"
-        yield _problem("hub_state", path, message)
+        yield Problem.of_file("hub_state", path, message)
     if built.commit is None:
         message = "built from a folder that is no git repository: nobody could find its source"
-        yield _problem("hub_state", path, f"{message}; build it from a clone")
+        yield Problem.of_file("hub_state", path, f"{message}; build it from a clone")
     if built.changed:
         listed = ", ".join(built.changed[:10])
         message = f"built from a clone with changes that are not committed ({listed})"
-        yield _problem("hub_state", path, f"{message}; commit them, then {_AGAIN}")
+        yield Problem.of_file("hub_state", path, f"{message}; commit them, then {_AGAIN}")
 
 
 def _files(target: Path, built: Build) -> Iterator[Problem]:
@@ -116,10 +112,10 @@ def _files(target: Path, built: Build) -> Iterator[Problem]:
         if found.get(name) != built.sha256.get(name):
             kind = "is new" if name not in built.sha256 else "is missing"
             kind = "was changed" if name in found and name in built.sha256 else kind
-            yield _problem("hub_state", target / name, f"{kind} since the build; {_AGAIN}")
+            yield Problem.of_file("hub_state", target / name, f"{kind} since the build; {_AGAIN}")
 
 
 def _dataset(folder: Path) -> Iterator[Problem]:
     yield from repository.check(folder)[1]
     for text in card.advice(folder):
-        yield _problem("card_content", folder, text.split(": ", 1)[1])
+        yield Problem.of_file("card_content", folder, text)
