@@ -13,6 +13,7 @@ from pathlib import Path
 
 import datasets
 
+from drift_core import CITATION
 from drift_onset import __version__, schema, score
 from drift_onset import evaluation as _evaluation
 from drift_onset import splits as _splits
@@ -44,7 +45,7 @@ class ReasoningDrift(datasets.ArrowBasedBuilder):
             description=schema.document()["description"],
             features=schema.features(_SPLITS[first].record),
             license="mit",
-            citation=schema.CITATION,
+            citation=CITATION,
         )
 
     def _split_generators(self, dl_manager):

@@ -5,28 +5,36 @@ Rows go through evaluate's cache as text: its typed columns would turn 3.5 into 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import datasets
 import evaluate
 
+from drift_core import CITATION, packing
+
 
 class PackedMetric(evaluate.Metric):  # type: ignore[misc]
     """A metric over rows of any form, packed into text for the cache.
 
-    A module says `DESCRIPTION`, `INPUTS`, `CITATION`, how to `pack` an item and read it back, how
-    to take a batch apart into items, and how to `score` two lists of them.
+    A module says `DESCRIPTION` and `INPUTS`, how to `score` two lists of items and, where it is not
+    as below, what to cite, whether it `NEEDS_REFERENCES`, how to `pack` an item, and how to take a
+    batch apart into items.
     """
 
-    DESCRIPTION = INPUTS = CITATION = ""
+    DESCRIPTION = INPUTS = ""
+    CITATION = CITATION
+    NEEDS_REFERENCES = True
+    pack = staticmethod(packing.pack)
     writer: Any
     filelock: Any
     filelocks: Any
-    pack: Callable[[Any], str]
-    unpack: Callable[[Sequence[str]], list[Any]]
-    as_items: Callable[[Any], list[Any]]
     score: Callable[..., dict[str, Any]]
+
+    @staticmethod
+    def as_items(batch: Any) -> list[Any]:
+        """Take a batch apart into its items."""
+        return list(batch)
 
     def _info(self) -> Any:
         text = datasets.Value("string")
@@ -51,8 +59,9 @@ class PackedMetric(evaluate.Metric):  # type: ignore[misc]
     def compute(self, *, predictions: Any = None, references: Any = None, **options: Any) -> Any:
         """Score what was added, or what is given here."""
         if self.writer is None and self.num_process == 1:
-            if predictions is None:
-                raise ValueError("nothing to score: give predictions, or add some")
+            if predictions is None or (references is None and self.NEEDS_REFERENCES):
+                needed = "predictions and references" if self.NEEDS_REFERENCES else "predictions"
+                raise ValueError(f"nothing to score: give {needed}, or add some")
             return self.score(predictions, references, **options)
         try:
             return super().compute(predictions=predictions, references=references, **options)
@@ -70,4 +79,5 @@ class PackedMetric(evaluate.Metric):  # type: ignore[misc]
         self.filelocks = self.file_paths = None
 
     def _compute(self, predictions: Any, references: Any, **options: Any) -> Any:
-        return self.score(self.unpack(predictions), self.unpack(references), **options)
+        unpack = packing.unpack
+        return self.score(unpack(predictions), unpack(references), **options)

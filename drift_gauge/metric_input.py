@@ -116,7 +116,7 @@ def score_rows(
 
 
 def filled(row: Any, side: str) -> dict[str, Any]:
-    """Give a row with all its keys, so that a typed cache takes it.
+    """Give a row with all its keys.
 
     Args:
         row: a prediction or a reference; arrays become lists, and what is missing None.
@@ -169,7 +169,7 @@ def _rows(prediction: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _reference_problems(at: int, row: Mapping[str, Any]) -> list[Problem]:
     problems = _titles_problems("<references>", at, row, "expected")
     k = row["k"]
-    if isinstance(k, float) and k.is_integer():  # as evaluate's cache gives it back
+    if isinstance(k, float) and k.is_integer():
         k = int(k)
     if k is not None and (fault := whole_fault(k, 1)):
         problems.append(_problem("<references>", at, "k", k, fault))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from drift_core import packing
 from drift_onset.evaluation import check_options, report_pairs, rows_to_pairs
-from drift_onset.schema import CITATION as CITATION
 
 DESCRIPTION = """\
 Scores reconstructed reasoning states (outcome mode, first drift step, mechanism family, repair
@@ -56,21 +55,7 @@ def pack(row: Any) -> str:
         raise ValueError(
             f"Expected a mapping of columns to values or None but got {type(row).__name__}"
         )
-    return json.dumps(None if row is None else dict(row), default=_plain)
-
-
-def _plain(value: Any) -> Any:
-    """Turn numpy scalars and arrays into Python's own."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise ValueError(
-        f"Expected text, numbers, lists or None in a row but got {type(value).__name__}"
-    )
-
-
-def unpack(texts: list[str]) -> list[Any]:
-    """Read rows that `pack` wrote."""
-    return [json.loads(text) for text in texts]
+    return packing.pack(row)
 
 
 def as_rows(source: Any) -> list[Any]:

@@ -18,15 +18,6 @@ if TYPE_CHECKING:
 LABELLED, BLIND, PREDICTION = "labelled_record", "model_input", "prediction"
 PREDICTED = "predicted_"
 NONE = "none"
-CITATION = """\
-@misc{caplan2026reasoningdrift,
-  author = {Caplan, M.},
-  title = {Reasoning Drift Onset Detection v0.2},
-  year = {2026},
-  publisher = {Clarus Invariant / SIOS},
-  note = {Dataset}
-}
-"""
 
 
 def resource(name: str) -> Path:

@@ -228,9 +228,9 @@ def test_status_block_of_the_card(root):
 
 
 def test_the_bibtex_of_the_card_is_that_of_the_package(root):
-    from drift_onset import schema
+    from drift_core import CITATION
 
-    assert blocks(root, "dataset_card.md", "bibtex") == [schema.CITATION]
+    assert blocks(root, "dataset_card.md", "bibtex") == [CITATION]
 
 
 def test_card_and_readme_have_one_canary(root):

@@ -12,6 +12,7 @@ import pytest
 
 import drift_onset
 import reasoning_drift
+from drift_core import packing
 from drift_onset import metric_input, schema
 
 pytestmark = [
@@ -136,6 +137,8 @@ def test_nothing_added_is_a_clear_error(metric, gold, predictions):
     metric.compute()
     with pytest.raises(ValueError, match="nothing to score"):
         metric.compute()
+    with pytest.raises(ValueError, match="nothing to score: give predictions and references"):
+        metric.compute(predictions=[{"outcome_mode": "no_drift"}])
 
 
 def test_computing_twice_gives_the_same(metric, gold, predictions):
@@ -258,7 +261,7 @@ def test_the_example_in_the_description_runs(root, monkeypatch):
 
 def test_rows_survive_the_way_through_the_cache():
     row = {"a": 3.5, "b": True, "c": None, "d": "x", "e": [1, {"f": "ü"}]}
-    assert metric_input.unpack([metric_input.pack(row)]) == [row]
+    assert packing.unpack([metric_input.pack(row)]) == [row]
     assert json.loads(metric_input.pack({"n": np.int64(3)})) == {"n": 3}
     with pytest.raises(ValueError, match="Expected a mapping"):
         metric_input.pack([1])

@@ -5,6 +5,7 @@ import doctest
 import pytest
 import slow_trajectories as slow
 
+from drift_core import packing
 from traj_eval import evaluate_trajectories, metric_input
 
 pytestmark = pytest.mark.loading
@@ -101,7 +102,7 @@ def test_an_option_that_is_not_known_is_named_beside_those_that_are(metric):
 
 def test_what_json_has_no_form_for():
     with pytest.raises(ValueError, match="got object"):
-        metric_input.pack([object()])
+        packing.pack([object()])
 
 
 def test_the_example_in_the_description_runs(root, monkeypatch):

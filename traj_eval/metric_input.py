@@ -8,16 +8,6 @@ from typing import Any
 
 from traj_eval.metrics import evaluate_trajectories
 
-CITATION = """\
-@misc{caplan2026reasoningdrift,
-  author = {Caplan, M.},
-  title = {Reasoning Drift Onset Detection v0.2},
-  year = {2026},
-  publisher = {Clarus Invariant / SIOS},
-  note = {Dataset}
-}
-"""
-
 _OF_TEXTS = ("post_change_rate", "length_growth", "score", "gated_score")
 
 DESCRIPTION = """\
@@ -49,29 +39,6 @@ Example:
     >>> found["accuracy"], found["mean_convergence_step"], found["mean_flip_rate"]
     (0.5, 1.0, 0.25)
 """
-
-
-def pack(item: Any) -> str:
-    """Write one item as text.
-
-    Raises:
-        ValueError: it holds what JSON has no form for.
-    """
-    return json.dumps(item, default=_plain)
-
-
-def _plain(value: Any) -> Any:
-    """Turn mappings, numpy scalars and arrays into Python's own."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise ValueError(f"Expected text, numbers, lists, dicts or None but got {type(value).__name__}")
-
-
-def unpack(texts: Sequence[str]) -> list[Any]:
-    """Read items that `pack` wrote."""
-    return [json.loads(text) for text in texts]
 
 
 def evaluate_items(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from drift_core import __version__
+from drift_core import CITATION, __version__
 from drift_onset import schema
 from drift_onset.hub import DATASET, SUMMARY
 from drift_onset.splits import Split, splits
@@ -58,7 +58,7 @@ def document(root: Path) -> dict[str, Any]:
         "name": DATASET,
         "description": SUMMARY,
         "conformsTo": f"{_CR}1.0",
-        "citeAs": schema.CITATION,
+        "citeAs": CITATION,
         "license": "https://spdx.org/licenses/MIT.html",
         "version": __version__,
         "datePublished": str(citation["date-released"]),

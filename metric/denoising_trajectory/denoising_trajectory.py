@@ -9,8 +9,5 @@ class DenoisingTrajectory(evaluate_module.PackedMetric):
 
     DESCRIPTION = metric_input.DESCRIPTION
     INPUTS = metric_input.INPUTS
-    CITATION = metric_input.CITATION
-    pack = staticmethod(metric_input.pack)
-    unpack = staticmethod(metric_input.unpack)
-    as_items = staticmethod(list)
+    NEEDS_REFERENCES = False
     score = staticmethod(metric_input.evaluate_items)

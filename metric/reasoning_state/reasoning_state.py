@@ -9,8 +9,6 @@ class ReasoningState(evaluate_module.PackedMetric):
 
     DESCRIPTION = metric_input.DESCRIPTION
     INPUTS = metric_input.INPUTS
-    CITATION = metric_input.CITATION
     pack = staticmethod(metric_input.pack)
-    unpack = staticmethod(metric_input.unpack)
     as_items = staticmethod(metric_input.as_rows)
     score = staticmethod(metric_input.evaluate_rows)
