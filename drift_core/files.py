@@ -99,6 +99,14 @@ def write_json(path: str | os.PathLike[str], value: Any) -> None:
         OSError: the file cannot be written.
         ValueError: a float is not finite.
     """
-    text = dumps(value, indent=2) + "\n"
+    write_text(path, dumps(value, indent=2) + "\n")
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a UTF-8 text file with LF line ends, whole or not at all.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")

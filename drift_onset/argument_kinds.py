@@ -1,11 +1,11 @@
-"""Arguments that several commands have, and what reads their values."""
+"""Arguments that several commands have."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
 
+from drift_core.arguments import whole
 from drift_onset.limits import MAX_RESAMPLES, MAX_SEED, ON_INVALID
 
 
@@ -27,27 +27,8 @@ def on_invalid(parser: argparse.ArgumentParser, told: str) -> None:
     parser.add_argument("--on-invalid", choices=ON_INVALID, default=ON_INVALID[0], help=told)
 
 
-def whole(lowest: int, highest: int) -> Callable[[str], int]:
-    """Give a reader of whole numbers in a range."""
-
-    def read(text: str) -> int:
-        digits = text.isascii() and text.isdigit() and len(text) <= 20
-        if not digits or not lowest <= int(text) <= highest:
-            raise argparse.ArgumentTypeError(f"{text[:40]!r}, expected {lowest} to {highest}")
-        return int(text)
-
-    return read
-
-
 def commit(text: str) -> str:
     """Read the name of a commit."""
     if not re.fullmatch("[0-9a-f]{40}", text):
         raise argparse.ArgumentTypeError(f"{text[:50]!r}, expected 40 hexadecimal digits")
-    return text
-
-
-def file(text: str) -> str:
-    """Read the name of a file to write."""
-    if not text:
-        raise argparse.ArgumentTypeError("an empty name, expected a file")
     return text

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 from drift_core import __version__
+from drift_core.arguments import file
 from drift_onset import commands
-from drift_onset.argument_kinds import commit, file, on_invalid, resampling
+from drift_onset.argument_kinds import commit, on_invalid, resampling
 from drift_onset.comparing import arguments as comparing
 from drift_onset.harness import commands as harness
 from drift_onset.hub import OWNER

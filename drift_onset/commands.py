@@ -21,7 +21,7 @@ from drift_core.console import (
     print_problems,
     progress,
 )
-from drift_core.files import replacing, write_json
+from drift_core.files import replacing, write_json, write_text
 from drift_core.problems import Problem, printable
 
 if TYPE_CHECKING:
@@ -97,11 +97,6 @@ def _pictures(
         return []
     drawn = plots.write(plots.score_plots(made, found), Path(args.plots))
     return [str(path) for path in drawn]
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write text as UTF-8 with LF line ends."""
-    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def written(outputs: Sequence[str | None]) -> None:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 
 from drift_core import __version__
+from drift_core.arguments import file, whole
 from drift_core.files import PICTURES, ending_fault
 from traj_eval import commands
 from traj_eval.evaluation import GROUP_FIELDS, MAY_GROUP
@@ -31,18 +32,18 @@ def parser() -> argparse.ArgumentParser:
     _plot(names.add_parser("plot", help="verdict strips, or component bars by group"))
     _extract(names.add_parser("extract", help="fill in verdicts from the texts"))
     validate = names.add_parser("validate", help="check trajectory files")
-    validate.add_argument("files", nargs="+", type=_file, metavar="FILE", help=_FILES)
+    validate.add_argument("files", nargs="+", type=file, metavar="FILE", help=_FILES)
     validate.add_argument("--json", action="store_true", help="print problems as JSON lines")
     validate.set_defaults(run=commands.validate)
     return top
 
 
 def _run(run: argparse.ArgumentParser) -> None:
-    run.add_argument("--input", nargs="+", type=_file, required=True, metavar="FILE", help=_FILES)
-    run.add_argument("--output", type=_file, metavar="FILE", help="write the results JSON here")
+    run.add_argument("--input", nargs="+", type=file, required=True, metavar="FILE", help=_FILES)
+    run.add_argument("--output", type=file, metavar="FILE", help="write the results JSON here")
     run.add_argument(
         "--trajectories",
-        type=_file,
+        type=file,
         metavar="FILE",
         help="write the row of each trajectory here as JSON Lines, not into the results",
     )
@@ -66,33 +67,35 @@ def _run(run: argparse.ArgumentParser) -> None:
     )
     run.add_argument(
         "--resamples",
-        type=_whole,
+        type=whole(0, _MAX_RESAMPLES),
         default=1000,
         help=f"bootstrap resamples for the intervals, at most {_MAX_RESAMPLES} (default: 1000)",
     )
-    run.add_argument("--seed", type=_whole, default=0, help="of the resampling (default: 0)")
+    run.add_argument(
+        "--seed", type=whole(0, _MAX_RESAMPLES), default=0, help="of the resampling (default: 0)"
+    )
     run.set_defaults(run=commands.run)
 
 
 def _table(table: argparse.ArgumentParser) -> None:
     table.add_argument(
-        "results", nargs="+", type=_file, metavar="RESULTS", help="what `run --output` wrote"
+        "results", nargs="+", type=file, metavar="RESULTS", help="what `run --output` wrote"
     )
     table.add_argument(
         "--min-n",
-        type=_whole,
+        type=whole(0, _MAX_RESAMPLES),
         default=1,
         metavar="N",
         help="leave out groups with fewer trajectories (default: 1)",
     )
-    table.add_argument("--output", type=_file, metavar="FILE", help="write the table here")
+    table.add_argument("--output", type=file, metavar="FILE", help="write the table here")
     table.set_defaults(run=commands.table)
 
 
 def _plot(plot: argparse.ArgumentParser) -> None:
     kinds = plot.add_subparsers(dest="kind", required=True, metavar="KIND")
     strips = kinds.add_parser("strips", help="the verdicts of one or two trajectories, by step")
-    strips.add_argument("input", type=_file, metavar="FILE", help=_FILES)
+    strips.add_argument("input", type=file, metavar="FILE", help=_FILES)
     strips.add_argument(
         "--id",
         action="append",
@@ -103,7 +106,7 @@ def _plot(plot: argparse.ArgumentParser) -> None:
     strips.add_argument("--condition", help="only trajectories of this condition")
     strips.set_defaults(run=commands.plot_strips)
     bars = kinds.add_parser("components", help="the rationalization components of each group")
-    bars.add_argument("input", type=_file, metavar="RESULTS", help="what `run --output` wrote")
+    bars.add_argument("input", type=file, metavar="RESULTS", help="what `run --output` wrote")
     bars.set_defaults(run=commands.plot_components)
     for kind in (strips, bars):
         kind.add_argument(
@@ -117,7 +120,7 @@ def _plot(plot: argparse.ArgumentParser) -> None:
 
 def _extract(extract: argparse.ArgumentParser) -> None:
     extract.add_argument(
-        "--input", type=_file, required=True, metavar="FILE", help=".jsonl, .jsonl.gz, .parquet"
+        "--input", type=file, required=True, metavar="FILE", help=".jsonl, .jsonl.gz, .parquet"
     )
     extract.add_argument(
         "--output",
@@ -134,12 +137,6 @@ def _extract(extract: argparse.ArgumentParser) -> None:
     extract.set_defaults(run=commands.extract)
 
 
-def _whole(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) > _MAX_RESAMPLES:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r}, expected 0 to {_MAX_RESAMPLES}")
-    return int(text)
-
-
 def _fields(text: str) -> tuple[str, ...]:
     names = tuple(filter(None, text.split(",")))
     unknown = [name for name in names if name not in MAY_GROUP]
@@ -149,15 +146,9 @@ def _fields(text: str) -> tuple[str, ...]:
     return names
 
 
-def _file(text: str) -> str:
-    if not text:
-        raise argparse.ArgumentTypeError("'' is an empty name, expected a file")
-    return text
-
-
 def _ending_in(endings: Sequence[str]) -> Callable[[str], str]:
     def checked(text: str) -> str:
-        fault = ending_fault(_file(text), endings)
+        fault = ending_fault(file(text), endings)
         if fault:
             raise argparse.ArgumentTypeError(f"{text[:80]!r}, {fault}")
         return text

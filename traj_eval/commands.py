@@ -22,7 +22,7 @@ from drift_core.console import (
     print_table,
     progress,
 )
-from drift_core.files import replacing
+from drift_core.files import replacing, write_text
 from drift_core.problems import InvalidInput, Problem, printable
 from traj_eval import demo as archetypes
 from traj_eval import io, results
@@ -108,8 +108,7 @@ def table(args: argparse.Namespace) -> int:
     groups = list(chain.from_iterable(one["groups"] for one in read))
     text = tables.markdown(groups, args.min_n)
     if args.output:
-        with replacing(args.output) as temporary:
-            temporary.write_text(text + "\n", encoding="utf-8", newline="\n")
+        write_text(args.output, text + "\n")
     print(text)
     most = max((group["n"] for group in groups), default=0)
     if most < args.min_n:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from drift_onset.argument_kinds import file, on_invalid, resampling
+from drift_core.arguments import file
+from drift_onset.argument_kinds import on_invalid, resampling
 from drift_onset.comparing import commands as commands
 from drift_onset.limits import COMPARE_RESAMPLES
 

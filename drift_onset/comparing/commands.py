@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from drift_core import extras
 from drift_core.console import OK, USAGE, overwrites, print_json, waiting
-from drift_core.files import replacing, write_json
+from drift_core.files import replacing, write_json, write_text
 from drift_core.problems import printable
-from drift_onset.commands import write_text, written
+from drift_onset.commands import written
 
 if TYPE_CHECKING:
     from drift_onset.views.sheets import Sheet

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from drift_core import __version__
-from drift_core.files import write_json
+from drift_core.files import write_json, write_text
 from drift_core.problems import InvalidInput, Problem, escaped
 from drift_core.strict_json import loads
 from drift_onset import card, repository
@@ -163,7 +163,7 @@ def _dataset(root: Path, target: Path) -> None:
         shutil.copyfile(root / name, target / name)
     shutil.copyfile(root / card.SOURCE, target / card.CARD)
     write_json(target / "croissant.json", croissant.document(target))
-    (target / "eval.yaml").write_text(_yaml(tasks.document()), encoding="utf-8", newline="\n")
+    write_text(target / "eval.yaml", _yaml(tasks.document()))
 
 
 def _space(root: Path, module: Path, target: Path, wheel_for: str | None) -> None:
@@ -176,8 +176,7 @@ def _space(root: Path, module: Path, target: Path, wheel_for: str | None) -> Non
 
         name = _wheel(root, target)
         url = hf_hub_url(wheel_for, name, repo_type="space")
-        text = f"reasoning-drift @ {url}\n"
-        (target / _REQUIREMENTS).write_text(text, encoding="utf-8", newline="\n")
+        write_text(target / _REQUIREMENTS, f"reasoning-drift @ {url}\n")
 
 
 def _wheel(root: Path, target: Path) -> str:

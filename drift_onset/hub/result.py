@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drift_core import __version__
-from drift_core.files import replacing
+from drift_core.files import write_text
 from drift_onset import schema
 from drift_onset.comparing import saved
 from drift_onset.hub import DATASET, OWNER
@@ -86,7 +86,5 @@ def write(report: dict[str, Any], folder: Path, revision: str | None = None) -> 
 
     path = folder / ".eval_results" / f"{DATASET}.yaml"
     listed = eval_result_entries_to_yaml(entries(report, revision))
-    with replacing(path) as temporary:
-        text = yaml.safe_dump(listed, sort_keys=False, allow_unicode=True)
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+    write_text(path, yaml.safe_dump(listed, sort_keys=False, allow_unicode=True))
     return path
