@@ -2,31 +2,24 @@
 
 import gzip
 import json
-import re
 import subprocess
 import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from code_blocks import all_blocks, blocks
 from fake_samplers import MASK, Tokenizer, dream, llada_record, tokens
 
 from traj_eval.io import load_trajectories
 from traj_eval.metrics import evaluate_trajectories
-
-BLOCK = re.compile(r"^```(\w+) ?(\w*)\n(.*?)^```$", re.M | re.S)
-
-
-def blocks(root, page, language, name=""):
-    found = BLOCK.findall((root / "docs" / page).read_text(encoding="utf-8"))
-    return [body for kind, label, body in found if (kind, label) == (language, name)]
 
 
 def test_every_block_is_run_by_a_test_of_this_file(root):
     kinds = [
         (page, kind, label)
         for page in ("recording.md", "denoising_run.md")
-        for kind, label, _ in BLOCK.findall((root / "docs" / page).read_text(encoding="utf-8"))
+        for kind, label, _ in all_blocks(root, f"docs/{page}")
     ]
     assert set(kinds) == {
         *(("recording.md", "python", label) for label in ("dream", "llada", "records", "save")),
@@ -58,8 +51,8 @@ def test_dream_and_saving(root, given):
         "input_ids": np.array(target)[:, :3],
         "attention_mask": None,
     }
-    code = blocks(root, "recording.md", "python", "dream")
-    exec("\n".join([*code, *blocks(root, "recording.md", "python", "save")]), given)
+    code = blocks(root, "docs/recording.md", "python", "dream")
+    exec("\n".join([*code, *blocks(root, "docs/recording.md", "python", "save")]), given)
     assert [step["step"] for step in given["trajectories"][0]["steps"]] == [0, 3]
     assert load_trajectories("trajectories.jsonl") == given["trajectories"]
 
@@ -70,7 +63,7 @@ def test_llada(root, given):
     given["denoising_steps"] = lambda prompt: zip(
         canvases, np.concatenate(record["x0_history"]), strict=True
     )
-    exec("\n".join(blocks(root, "recording.md", "python", "llada")), given)
+    exec("\n".join(blocks(root, "docs/recording.md", "python", "llada")), given)
     (found,) = given["trajectories"]
     assert found["source"] == "x0"
     assert found["steps"][-1]["verdict"] == "42"
@@ -89,7 +82,7 @@ def test_records(root, given, tmp_path):
     (tmp_path / "question_histories").mkdir()
     torch.save(record, tmp_path / "question_histories" / "question_0000_steps_005.pt")
     given["tokenizer"] = lambda ids: "".join("?" if t == 126336 else str(t) for t in ids)
-    exec("\n".join(blocks(root, "recording.md", "python", "records")), given)
+    exec("\n".join(blocks(root, "docs/recording.md", "python", "records")), given)
     assert given["trajectories"][0]["id"] == "question_0000_steps_005"
 
 
@@ -105,7 +98,7 @@ def shell(root, tmp_path, command):
 
 
 def test_commands_on_the_committed_files(root, tmp_path):
-    command = next(b for b in blocks(root, "denoising_run.md", "bash") if "traj_eval" in b)
+    command = next(b for b in blocks(root, "docs/denoising_run.md", "bash") if "traj_eval" in b)
     done = shell(root, tmp_path, command)
     assert done.returncode == 0, done.stderr
     assert "| denoise-arithmetic | a*b+c*d | answer_first/blocks | 64 | 0.6719 |" in done.stdout
@@ -116,7 +109,7 @@ def test_commands_on_the_committed_files(root, tmp_path):
 @pytest.mark.torch
 def test_the_short_run(root, tmp_path):
     """All of the example, from training to pictures, at toy size."""
-    (command,) = (b for b in blocks(root, "denoising_run.md", "bash") if "denoise_" in b[:40])
+    (command,) = (b for b in blocks(root, "docs/denoising_run.md", "bash") if "denoise_" in b[:40])
     done = shell(root, tmp_path, command)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("| denoise-arithmetic | a*b+c*d |") == 12
@@ -128,7 +121,7 @@ def test_the_short_run(root, tmp_path):
 
 
 def test_python_blocks_print_what_the_page_says(root):
-    code = "\n".join(blocks(root, "denoising_run.md", "python"))
+    code = "\n".join(blocks(root, "docs/denoising_run.md", "python"))
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     bent, confidence, random = done.stdout.splitlines()

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from clones import copied
+from code_blocks import blocks
 
 try:
     import tomllib
@@ -26,15 +27,6 @@ PAGES = [
 ]
 # Pages whose commands run as they stand, and how many; other pages have tests of their own.
 COMMANDS = {"README.md": 2, "docs/comparing.md": 6, "docs/traj_eval.md": 1}
-BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```$", re.M | re.S)
-
-
-def blocks(root, page, language):
-    found = []
-    for indent, kind, body in BLOCK.findall((root / page).read_text(encoding="utf-8")):
-        if kind == language:
-            found.append(re.sub(f"^{indent}", "", body, flags=re.M))
-    return found
 
 
 def from_hub(block):

@@ -12,22 +12,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from code_blocks import blocks
 
 import drift_gauge
 from drift_gauge import commands, golden
 
 PAGE = "docs/drift_gauge.md"
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 
 
 def text_of(root, page):
     return (root / page).read_text(encoding="utf-8")
-
-
-def blocks(root, page, language):
-    found = [body for kind, body in BLOCK.findall(text_of(root, page)) if kind == language]
-    assert found
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +80,7 @@ def test_commands_on_the_model_run(root, tmp_path, environment):
 
 def test_python_of_the_page_runs(root, tmp_path, environment):
     code = "\n".join(blocks(root, PAGE, "python"))
+    assert code
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         cwd=tmp_path,
@@ -99,6 +94,7 @@ def test_python_of_the_page_runs(root, tmp_path, environment):
 @pytest.mark.loading
 def test_python_of_the_card_runs(root, environment):
     code = "\n".join(blocks(root, "metric/alignment_drift/README.md", "python"))
+    assert code
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, text=True
     )

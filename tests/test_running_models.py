@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from clones import copied
+from code_blocks import blocks
 from loopback_chat import chatting
 from scripted_answers import sayings
-from test_docs import blocks
 
 from drift_onset import prompt
 from drift_onset.harness import scenarios

@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from clones import copied
-from test_docs import blocks, trains
+from code_blocks import blocks
+from test_docs import trains
 
 import drift_onset
 from drift_onset import schema, training
