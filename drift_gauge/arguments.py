@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 
 from drift_core import __version__
 from drift_gauge import commands
 from drift_gauge.constitution import VARIABLE
 from drift_gauge.retrievers import EMBEDDED, SHIPPED
-
-Add = Callable[[argparse.ArgumentParser], None]
 
 
 def all_commands() -> argparse.ArgumentParser:

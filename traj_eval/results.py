@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from drift_core.files import replacing
+from drift_core.problems import InvalidInput, Problem
 from drift_core.strict_json import dumps
 
 
@@ -84,9 +86,6 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     Raises:
         InvalidInput: it is not there, not JSON, or not the results of an evaluation.
     """
-    import json
-
-    from drift_core.problems import InvalidInput, Problem
 
     def wrong(message: str) -> InvalidInput:
         return InvalidInput([Problem.of_file("results", path, message)])

@@ -18,7 +18,7 @@ from drift_onset.comparing.references import Reference, references
 from drift_onset.reading.loading import read_file
 from drift_onset.scores import BOARDS
 
-KINDS = MODEL, REFERENCE = ("model", "reference")
+MODEL, REFERENCE = "model", "reference"
 _DIGITS = 12  # scores that differ by rounding alone are a tie
 
 
